@@ -8,6 +8,10 @@ final class SQLiteConnection {
     /// The name of the file in errors.
     let name: String
     private let db: OpaquePointer
+    /// For functions of this module.
+    var pointer: OpaquePointer { db }
+    /// Whether the pages of the file can be read without SQLite: nothing can change them, and none is in a log.
+    let readsPages: Bool
     /// How the same version can be opened again; nil if it cannot.
     private let siblingURI: String?
     /// The path and the state of a file that is read without locks, to find out whether it was changed.
@@ -45,6 +49,7 @@ final class SQLiteConnection {
         guard let opened else { throw FirnError(.outOfMemory, "there is no memory for SQLite", at: .init(file: name)) }
         db = opened
         siblingURI = uri
+        readsPages = uri != nil
         if code == FIRN_SQLITE_OK { code = firn_sqlite_execute(db, "BEGIN; SELECT count(*) FROM sqlite_master") }
         guard code == FIRN_SQLITE_OK else {
             let failure = error(code)
@@ -57,7 +62,7 @@ final class SQLiteConnection {
 
     /// Opens the same version of the same file again.
     private init?(sibling uri: String, of other: SQLiteConnection) {
-        (name, byteCount, siblingURI) = (other.name, other.byteCount, nil)
+        (name, byteCount, siblingURI, readsPages) = (other.name, other.byteCount, nil, other.readsPages)
         var opened: OpaquePointer?
         let code = firn_sqlite_open(uri, &opened)
         guard let opened else { return nil }
@@ -72,6 +77,7 @@ final class SQLiteConnection {
     init(writing path: String, named name: String) throws(FirnError) {
         self.name = name
         siblingURI = nil
+        readsPages = false
         var opened: OpaquePointer?
         let code = firn_sqlite_create(path, &opened)
         guard let opened else { throw FirnError(.outOfMemory, "there is no memory for SQLite", at: .init(file: name)) }

@@ -111,7 +111,7 @@ extension SQLiteSource {
         let tested = conversions.filter { !$0.value.isTrivial(plans[$0.key]) }
         guard !tested.isEmpty else { return }
         var misfits: [Int: Int] = [:]
-        let scan = try SQLiteScan(table, plans, connection, expected: rows, budget: budget)
+        let scan = try SQLiteScan(self, connection, budget: budget)
         while let batch = try scan.next() {
             for (i, conversion) in tested { misfits[i, default: 0] += conversion.values(batch.columns[i]).misfits }
         }

@@ -92,7 +92,7 @@ struct SQLiteLinker {
         }
         let rows = try keys(of: target, column: primary[0])
         var missing = 0, first = ""
-        let scan = try SQLiteScan(source.table, source.plans, connection, expected: source.rows, budget: budget)
+        let scan = try SQLiteScan(source, connection, budget: budget)
         while let batch = try scan.next() {
             let values = batch.columns[position]
             for i in 0..<batch.count where values.isPresent(i) && rows.row(values, i) == nil {
@@ -110,7 +110,7 @@ struct SQLiteLinker {
     private mutating func keys(of target: Int, column: Int) throws(FirnError) -> SQLiteKeys {
         if let known = keys[target] { return known }
         let source = sources[target]
-        let scan = try SQLiteScan(source.table, source.plans, connection, expected: source.rows, budget: budget)
+        let scan = try SQLiteScan(source, connection, budget: budget)
         let made = try SQLiteKeys(scan, column: column, rows: source.rows, budget, source.table.name)
         keys[target] = made
         return made

@@ -41,8 +41,7 @@ package final class SQLiteReader: BatchReader {
                 current = scan.scan
             } else {
                 scan = nil
-                let source = sources[table]
-                current = try SQLiteScan(source.table, source.plans, connection, expected: source.rows, budget: budget)
+                current = try SQLiteScan(sources[table], connection, budget: budget)
                 scan = (table, current)
             }
             return try current.next().map(sources[table].converted)

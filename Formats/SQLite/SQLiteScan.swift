@@ -7,7 +7,7 @@ final class SQLiteScan {
     private let connection: SQLiteConnection
     private let table: SQLiteTable
     private let plans: [SQLitePlan]
-    private let statement: SQLiteStatement
+    private let source: Source
     private let batch: UnsafeMutablePointer<firn_sqlite_batch>
     private let hasRowID: Bool
     private let budget: MemoryBudget
@@ -15,23 +15,31 @@ final class SQLiteScan {
     private var rows = 0
     private var hasEnded = false
 
+    private enum Source {
+        case statement(SQLiteStatement)
+        case tree(SQLiteTree)
+    }
+
     /// A batch has about so many bytes of text.
     private static let batchBytes: Int64 = 16 << 20
     /// The approximate memory of the values of a batch without their text, with that of the arrays that they are copied to.
     private static let valueBytes = 64 << 20
 
-    /// `expected`: the number of rows that the survey found.
-    init(_ table: SQLiteTable, _ plans: [SQLitePlan], _ connection: SQLiteConnection, expected: Int, budget: MemoryBudget)
-        throws(FirnError)
-    {
+    init(_ origin: SQLiteSource, _ connection: SQLiteConnection, budget: MemoryBudget) throws(FirnError) {
+        let table = origin.table, plans = origin.plans
+        // The survey has counted the rows.
+        expected = origin.rows
         self.connection = connection
         self.table = table
         self.plans = plans
         self.budget = budget
-        self.expected = expected
         let selection = table.selection
         hasRowID = selection.hasRowID
-        statement = try connection.statement(selection.sql, about: table.subject)
+        if origin.readsPages, let tree = SQLiteTree(table, connection) {
+            source = .tree(tree)
+        } else {
+            source = .statement(try connection.statement(selection.sql, about: table.subject))
+        }
         let most = max(64, min(segmentSize, SQLiteScan.valueBytes / (max(1, plans.count) * 48)))
         guard let batch = firn_sqlite_batch_new(Int32(clamping: plans.count), Int64(min(most, max(expected, 1)))) else {
             throw connection.error(Int32(FIRN_SQLITE_NO_MEMORY), about: table.subject)
@@ -49,7 +57,11 @@ final class SQLiteScan {
         guard !hasEnded else { return nil }
         // SQLite, the batch and its copy hold the text.
         batch.pointee.limit_bytes = Int64(max(0, budget.limit - min(budget.used, budget.limit)) / 3)
-        let code = Int(firn_sqlite_fetch(statement.pointer, batch))
+        let code =
+            switch source {
+            case .statement(let statement): Int(firn_sqlite_fetch(statement.pointer, batch))
+            case .tree(let tree): Int(firn_sqlite_tree_fetch(tree.pointer, batch))
+            }
         guard code == FIRN_SQLITE_ROW || code == FIRN_SQLITE_DONE else { throw failure(code) }
         hasEnded = code == FIRN_SQLITE_DONE
         let count = Int(batch.pointee.rows)
@@ -83,6 +95,8 @@ final class SQLiteScan {
             return FirnError(
                 .damaged, "\(context): column \"\(plans[fault].column.name)\" has a value of another type than at the first reading", at: at
             )
+        case FIRN_SQLITE_UNUSUAL:
+            return FirnError(.damaged, "\(context): the pages of the table changed after they were read first", at: at)
         case FIRN_SQLITE_DISORDER: return SQLiteScan.disorder(context, at)
         case FIRN_SQLITE_BEYOND_LIMIT:
             return FirnError(

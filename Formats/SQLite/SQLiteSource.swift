@@ -8,6 +8,8 @@ struct SQLiteSource {
     var plans: [SQLitePlan]
     /// The number of rows.
     let rows: Int
+    /// Whether the rows can be read from the pages of the file.
+    var readsPages: Bool
     /// By position: the columns that are read as links, with the name and the rows of their target.
     var links: [Int: (target: String, keys: SQLiteKeys)] = [:]
     /// By position: the columns whose values SQLite cannot hold.
@@ -22,8 +24,9 @@ struct SQLiteSource {
 
     /// Reads the table once, to decide what its columns become.
     init(_ table: SQLiteTable, _ survey: SQLiteSurvey) throws(FirnError) {
-        let (facts, rows) = try survey.facts(of: table)
+        let (facts, rows, readsPages) = try survey.facts(of: table)
         self.table = table
+        self.readsPages = readsPages
         self.rows = rows
         plans = zip(table.columns, facts).map { column, facts in column.plan(facts, in: table) }
         let primary = table.key

@@ -14,6 +14,7 @@ final class SQLiteSurvey: @unchecked Sendable {
     private struct Part: Sendable {
         var facts: [firn_sqlite_facts]
         var rows: Int64 = 0
+        var readsPages = false
     }
 
     init(_ connection: SQLiteConnection, threads: Int) {
@@ -21,16 +22,19 @@ final class SQLiteSurvey: @unchecked Sendable {
         second = threads > 1 && connection.byteCount >= SQLiteSurvey.minimumBytes ? connection.sibling() : nil
     }
 
-    /// Returns what the values of each column are, and the number of rows.
-    func facts(of table: SQLiteTable) throws(FirnError) -> (facts: [firn_sqlite_facts], rows: Int) {
+    /// Returns what the values of each column are, the number of rows, and whether these can be read from the pages of the file.
+    func facts(of table: SQLiteTable) throws(FirnError) -> (facts: [firn_sqlite_facts], rows: Int, readsPages: Bool) {
         guard second != nil, let name = table.rowIDName, let middle = try middle(of: table, name) else {
-            let part = try part(of: table, connection, "")
-            return (part.facts, Int(part.rows))
+            let part = try part(of: table, connection, .min ... .max)
+            return (part.facts, Int(part.rows), part.readsPages)
         }
         let parts = try parallelMap(count: 2, threads: 2) { [self] (half) throws(FirnError) -> Part in
-            try part(of: table, half == 0 ? connection : second ?? connection, " WHERE \(name) \(half == 0 ? "<" : ">=") \(middle)")
+            try part(of: table, half == 0 ? connection : second ?? connection, half == 0 ? .min...middle - 1 : middle ... .max)
         }
-        return (zip(parts[0].facts, parts[1].facts).map { $0.merged(with: $1) }, Int(parts[0].rows + parts[1].rows))
+        return (
+            zip(parts[0].facts, parts[1].facts).map { $0.merged(with: $1) }, Int(parts[0].rows + parts[1].rows),
+            parts.allSatisfy(\.readsPages)
+        )
     }
 
     /// Returns a row id about halfway through the table; nil if it has few rows.
@@ -43,7 +47,19 @@ final class SQLiteSurvey: @unchecked Sendable {
         return overflow || span < 10_000 ? nil : low + span / 2
     }
 
-    private func part(of table: SQLiteTable, _ connection: SQLiteConnection, _ condition: String) throws(FirnError) -> Part {
+    private func part(of table: SQLiteTable, _ connection: SQLiteConnection, _ rowIDs: ClosedRange<Int64>) throws(FirnError) -> Part {
+        if let tree = SQLiteTree(table, connection) {
+            var part = Part(facts: table.columns.map(\.emptyFacts), readsPages: true)
+            tree.limit(rowIDs)
+            let code = part.facts.withUnsafeMutableBufferPointer { firn_sqlite_tree_survey(tree.pointer, $0.baseAddress, &part.rows) }
+            // SQLite reads a table with unusual pages, and finds out what is wrong with it.
+            if Int(code) == FIRN_SQLITE_DONE { return part }
+        }
+        var condition = ""
+        if let name = table.rowIDName {
+            if rowIDs.lowerBound > .min { condition = " WHERE \(name) >= \(rowIDs.lowerBound)" }
+            if rowIDs.upperBound < .max { condition = " WHERE \(name) <= \(rowIDs.upperBound)" }
+        }
         var part = Part(facts: table.columns.map(\.emptyFacts)), rows: Int64 = 0, last: Int64 = 0
         // Pages that refer to each other could otherwise be walked without end.
         let most = table.kind == .table || table.kind == .shadow ? connection.byteCount : Int64.max

@@ -18,6 +18,7 @@ struct SQLiteTable {
         /// The position in the primary key, from 1; 0 if the column is no part of it.
         let keyPosition: Int
         let isGenerated: Bool
+        let hasDefault: Bool
     }
 
     /// A foreign key. The columns of the target are empty if it refers to the primary key.
@@ -33,6 +34,10 @@ struct SQLiteTable {
     let kind: Kind
     let hasRowID: Bool
     let isStrict: Bool
+    /// The first page of its rows; nil for views and virtual tables.
+    let root: Int64?
+    /// Whether an index has the primary key: then no column is the row id.
+    var hasKeyIndex = false
     var columns: [Column] = []
     var foreignKeys: [ForeignKey] = []
     /// The row id in the table of sequences, and the maximum of the row ids so far, of a table with AUTOINCREMENT.
@@ -49,7 +54,7 @@ struct SQLiteTable {
     /// The position of the column that is the row id; nil if there is none.
     var rowIDColumn: Int? {
         let key = key
-        return hasRowID && key.count == 1 && columns[key[0]].declared.isRowID ? key[0] : nil
+        return hasRowID && !hasKeyIndex && key.count == 1 && columns[key[0]].declared.isRowID ? key[0] : nil
     }
 
     /// A name of the row id that no column has; nil if there is none.
@@ -140,7 +145,7 @@ struct SQLiteTables {
         }
         var tables: [SQLiteTable] = []
         let names = try connection.statement(
-            "SELECT name, type FROM main.sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid", about: "the schema")
+            "SELECT name, type, rootpage FROM main.sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid", about: "the schema")
         while try names.step() {
             let name = try names.text(0)
             // The list has no views and tables that SQLite cannot parse.
@@ -153,7 +158,10 @@ struct SQLiteTables {
                 default: .table
                 }
             if SQLiteFormat.folded(name).hasPrefix("sqlite_") { kind = .system }
-            tables.append(SQLiteTable(name: name, kind: kind, hasRowID: !known.isWithoutRowID, isStrict: known.isStrict))
+            tables.append(
+                SQLiteTable(
+                    name: name, kind: kind, hasRowID: !known.isWithoutRowID, isStrict: known.isStrict,
+                    root: names.isInt(2) ? names.int(2) : nil))
         }
         return tables
     }
@@ -170,8 +178,11 @@ struct SQLiteTables {
             table.columns.append(
                 .init(
                     name: try columns.text(1), declared: SQLiteDeclaredType(String(decoding: columns.bytes(2), as: UTF8.self)),
-                    isNotNull: columns.int(3) != 0, keyPosition: Int(clamping: columns.int(5)), isGenerated: hidden > 1))
+                    isNotNull: columns.int(3) != 0, keyPosition: Int(clamping: columns.int(5)), isGenerated: hidden > 1,
+                    hasDefault: !columns.isNull(4)))
         }
+        let indexes = try connection.statement("PRAGMA main.index_list(\(name))", about: table.subject)
+        while try indexes.step() { if indexes.bytes(3).elementsEqual("pk".utf8) { table.hasKeyIndex = true } }
         guard table.kind == .table else { return table }
         let keys = try connection.statement("PRAGMA main.foreign_key_list(\(name))", about: table.subject)
         var number: Int64?

@@ -24,6 +24,8 @@ enum {
     FIRN_SQLITE_DISORDER,
     /// A batch would exceed `limit_bytes`.
     FIRN_SQLITE_BEYOND_LIMIT,
+    /// The pages of a table are not as `firn_sqlite_tree` reads them.
+    FIRN_SQLITE_UNUSUAL,
 };
 
 /// Opens a database for reading, with a URI. Its schema is untrusted: it can call no function that has effects, and nothing can be written.
@@ -120,6 +122,19 @@ firn_sqlite_batch *firn_sqlite_batch_new(int count, int64_t maximum_rows);
 void firn_sqlite_batch_free(firn_sqlite_batch *batch);
 /// Reads the next rows. Returns FIRN_SQLITE_ROW if there can be more of them, FIRN_SQLITE_DONE at the end.
 int firn_sqlite_fetch(sqlite3_stmt *statement, firn_sqlite_batch *batch);
+
+/// Reads the rows of a table from the pages of the database's file, which must not change meanwhile: in a transaction, and without a write-ahead log.
+typedef struct firn_sqlite_tree firn_sqlite_tree;
+
+/// Opens the table whose pages begin with the page `root`. `row_id_column` is the column that is the row id, or -1; `reals` states for each column whether
+/// its affinity is REAL; `pads`: columns that were added later are null in the rows before. Returns null if only SQLite can read the table.
+firn_sqlite_tree *firn_sqlite_tree_open(sqlite3 *db, int64_t root, int count, int row_id_column, const bool *reals, bool pads);
+void firn_sqlite_tree_free(firn_sqlite_tree *tree);
+/// Restricts the rows to those with at least the row id `low` and, unless it is INT64_MAX, less than `high`.
+void firn_sqlite_tree_limit(firn_sqlite_tree *tree, int64_t low, int64_t high);
+/// As `firn_sqlite_survey` and `firn_sqlite_fetch`. With FIRN_SQLITE_UNUSUAL, SQLite must read the table.
+int firn_sqlite_tree_survey(firn_sqlite_tree *tree, firn_sqlite_facts *facts, int64_t *rows);
+int firn_sqlite_tree_fetch(firn_sqlite_tree *tree, firn_sqlite_batch *batch);
 
 /// Empties a column, and allocates its arrays for its form, with room for so many bytes of text. Returns false if there is no memory.
 bool firn_sqlite_reserve(firn_sqlite_batch *batch, int column, int64_t bytes);
