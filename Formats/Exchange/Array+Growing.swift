@@ -1,3 +1,10 @@
+extension Array {
+    /// Reserves the memory of `count` elements more, and of more than these if it must grow often.
+    package mutating func makeRoom(_ count: Int) {
+        if capacity - self.count < count { reserveCapacity(Swift.max(self.count + count, self.count > 0 ? 2 * capacity : 0)) }
+    }
+}
+
 extension Array where Element: BitwiseCopyable {
     /// Appends `count` elements, which `fill` writes.
     @inlinable @inline(__always)

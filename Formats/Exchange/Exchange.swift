@@ -50,6 +50,12 @@ package protocol TableReader: BatchReader {
     var valueBytes: Int { get }
 }
 
+/// A reader that can leave out rows that a condition excludes, before they are read.
+package protocol SkippingReader: TableReader {
+    /// Restricts `next` to the rows of some segments of `table`, which ascend. Call it before the first row is read.
+    func keep(segments: [Int])
+}
+
 /// A table of a file that counts what is read of it.
 package protocol AccountingTable: Table {
     /// What was read so far, in lines for the user.

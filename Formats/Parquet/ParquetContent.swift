@@ -128,10 +128,13 @@ final class ParquetContent: @unchecked Sendable {
     }
 
     /// The number of bytes of the chunks that the plans read.
-    var plannedBytes: Int {
+    var plannedBytes: Int { plans.reduce(0) { $0 &+ storedBytes($1) } }
+
+    /// The number of bytes of the chunks that a plan reads.
+    func storedBytes(_ plan: ParquetPlan) -> Int {
         var sum = 0
         for group in footer.groups {
-            for plan in plans { for leaf in plan.leaves { sum = sum &+ max(0, min(group.chunks[leaf].compressedSize, file.count)) } }
+            for leaf in plan.leaves { sum = sum &+ max(0, min(group.chunks[leaf].compressedSize, file.count)) }
         }
         return sum
     }

@@ -15,13 +15,18 @@ final class ParquetTable: Table, AccountingTable, @unchecked Sendable {
         source = PartSource(content, progress)
         held = HeldSegments(maximum: 4 * max(threads, 1))
         let maximum = min(rows, segmentSize)
+        parts = ParquetTable.parts(content, rows: maximum)
+    }
+
+    /// Divides the row groups into parts of almost the same size, of at most so many rows.
+    static func parts(_ content: ParquetContent, rows maximum: Int) -> PartedRows {
         var parts = PartedRows()
         for (index, group) in content.footer.groups.enumerated() where group.rowCount > 0 {
             let count = (group.rowCount - 1) / maximum + 1
             parts.add(
                 group: index, rows: group.firstRow..<group.firstRow + group.rowCount, size: (group.rowCount - 1) / count + 1)
         }
-        self.parts = parts
+        return parts
     }
 
     var type: TypeSchema { source.content.type }

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnKit
 import FirnTable
 import Foundation
@@ -34,6 +35,47 @@ enum Fixture {
         let part = try ReadFile(bytes, columns: [last])
         #expect(part.schema.types[0].columns.map(\.name) == [last] && part.rows.count == whole.rows.count)
         #expect(zip(part.rows, whole.rows).allSatisfy { $1.hasSuffix($0) })
+    }
+
+    @Test(arguments: Fixture.names) func `the rows of chosen segments are those of the whole file`(name: String) throws {
+        let bytes = try Fixture.bytes(name), whole = try ReadFile(bytes)
+        var random = Random(seed: 9)
+        for threads in [1, 2] {
+            for size in [1, 3, 4, 100] {
+                var options = ParquetOptions(typeName: "t")
+                (options.staysOffDisk, options.batchRows, options.threads) = (true, size, threads)
+                let reader = try ParquetReader(.init(bytes: bytes, name: "t"), options: options), table = reader.table
+                let chosen = (0..<table.segmentCount).filter { _ in random.bool() }
+                reader.keep(segments: chosen)
+                let wanted = try chosen.flatMap { index in
+                    let segment = try table.segment(index)
+                    return try (0..<segment.rowCount).map { whole.rows[Int(try segment.rowID(at: $0))] }
+                }
+                var rows: [String] = []
+                while let (_, batch) = try reader.next() {
+                    for row in 0..<batch.count {
+                        rows.append(
+                            zip(batch.columns, reader.schema.types[0].columns).map { nestedText($0.value(at: row), notation: $1.notation) }
+                                .joined(separator: " "))
+                    }
+                }
+                #expect(rows == wanted, "\(name), batches of \(size) rows")
+            }
+        }
+    }
+
+    @Test func `row groups that are not chosen are not read`() throws {
+        let bytes = try Fixture.bytes("bloom")
+        var options = ParquetOptions(typeName: "t")
+        (options.staysOffDisk, options.threads) = (true, 1)
+        let content = try ParquetContent(try FileBytes(Input(bytes: bytes, name: "t"), staysOffDisk: true), options)
+        for chosen in [[], [1], [0, 2], [0, 1, 2]] {
+            let reader = try ParquetReader(.init(bytes: bytes, name: "t"), options: options)
+            reader.keep(segments: chosen)
+            while try reader.next() != nil {}
+            let stored = chosen.flatMap { content.footer.groups[$0].chunks }.reduce(0) { $0 + $1.compressedSize }
+            #expect(reader.pages.bytes == stored && reader.pages.skipped == 0, "\(chosen)")
+        }
     }
 
     @Test(arguments: Fixture.names) func `a table reads the same rows in any order`(name: String) throws {

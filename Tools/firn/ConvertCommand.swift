@@ -203,6 +203,10 @@ struct ConvertCommand {
         var options = try ReadingOptions(arguments, threads: session.threads())
         options.readsStoredJSON = false
         if readsColumns { options.columns = arguments.names("columns") }
+        // The condition is about the columns that these flags make.
+        if !["nest", "json-column", "schema"].contains(where: arguments.has), let condition = arguments.text("where") {
+            options.condition = try QueryCommand.parsed(condition, and: nil)?.predicate
+        }
         return options
     }
 

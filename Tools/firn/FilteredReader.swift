@@ -24,6 +24,7 @@ final class FilteredReader: BatchReader {
             throw FirnError(.usage, "--where takes no SORT, DISTINCT or LIMIT", advice: "use --limit, or 'firn query' for the others")
         }
         self.condition = parsed
+        try RowExclusion.apply(parsed, to: source)
         // Runs the condition on an empty batch, so that its names and types are checked before anything is written.
         _ = try run(Batch(root, in: source.schema))
     }

@@ -43,10 +43,13 @@ struct HivePartitions {
         values = parsed
     }
 
-    /// Returns the column of an input: the same value in each row.
-    func column(_ position: Int, input: Int, rows: Int) -> Column {
+    /// The values of an input, in the order of the columns.
+    func values(ofInput input: Int) -> [Value] { columns.isEmpty ? [] : values[input] }
+
+    /// Returns a column with the same value in each row.
+    func column(_ position: Int, of value: Value, rows: Int) -> Column {
         var one = Column(columns[position].type)
-        if !one.append(values[input][position]) { one.appendNull() }
+        if !one.append(value) { one.appendNull() }
         return one.gather(repeatElement(0, count: rows))
     }
 

@@ -2,6 +2,7 @@ import FirnBytes
 import FirnCommandLine
 import FirnDatabase
 import FirnExchange
+import FirnQuery
 import FirnTable
 
 /// Unites the rows of several inputs by the names of their columns.
@@ -22,6 +23,8 @@ final class InputUnion {
     }
 
     let operands: [String]
+    /// The positions of the inputs among those that were given, and the number of those. The condition excludes the others.
+    private let kept: [Int], givenCount: Int
     private(set) var members: [Member] = []
     /// The schema of the united rows; one type, and the types of its objects.
     private(set) var schema = Schema()
@@ -44,7 +47,7 @@ final class InputUnion {
     /// The attributes of the files.
     private(set) var attributes = UnionAttributes()
     /// The columns from the names of folders, and their positions in `partitions` by name.
-    private(set) var partitions = HivePartitions([])
+    let partitions: HivePartitions
     private(set) var partitionColumns: [String: Int] = [:]
     /// The number of rows read of each input.
     var rowCounts: [Int] = []
@@ -59,6 +62,16 @@ final class InputUnion {
     init(
         _ operands: [String], typeName: String, wanted: String?, options: ReadingOptions, progress: Progress, target: String? = nil
     ) throws(FirnError) {
+        let paths = operands.map { Address($0).path }
+        partitions = paths.allSatisfy(InputUnion.canBePart) ? HivePartitions(paths) : HivePartitions([])
+        var kept = Array(operands.indices)
+        if let condition = options.condition {
+            kept.removeAll { [partitions] in RowExclusion.excludes(condition, partitions.columns, partitions.values(ofInput: $0)) }
+            // One input supplies the columns.
+            if kept.isEmpty { kept = [0] }
+        }
+        (self.kept, givenCount) = (kept, operands.count)
+        let operands = kept.map { operands[$0] }
         self.operands = operands
         notes = RepeatedRemarks(isOne: operands.count == 1)
         self.typeName = typeName
@@ -80,6 +93,16 @@ final class InputUnion {
         rows = UnionType(name: typeName)
         try survey()
         try decide()
+    }
+
+    /// Whether an input can have columns from the names of folders, by its name.
+    private static func canBePart(_ path: String) -> Bool {
+        FormatName(extensionOf: path).map { [.firn, .parquet, .arrow].contains($0) } ?? true
+    }
+
+    /// Whether inputs were left out by the names of folders, although the files have the columns themselves. Then the names do not count.
+    var misjudgesFolders: Bool {
+        operands.count < givenCount && partitions.columns.contains { partitionColumns[$0.name] == nil }
     }
 
     // MARK: First reading
@@ -211,14 +234,12 @@ final class InputUnion {
         }
         if members.allSatisfy({ [.firn, .parquet, .arrow].contains($0.format) }) {
             // Columns of the files themselves have precedence.
-            let found = HivePartitions(operands.map { Address($0).path })
-            for (position, column) in found.columns.enumerated() where types[0].index(of: column.name) == nil {
+            for (position, column) in partitions.columns.enumerated() where types[0].index(of: column.name) == nil {
                 partitionColumns[column.name] = position
                 var added = column
                 added.id = UInt32(types[0].columns.count + 1)
                 types[0].columns.append(added)
             }
-            partitions = found
         }
         rows.addCompanions(to: &types[0])
         schema = Schema(types)
@@ -227,6 +248,9 @@ final class InputUnion {
         if !partitionColumns.isEmpty {
             let names = types[0].columns.map(\.name).filter { partitionColumns[$0] != nil }.map { "\"\($0)\"" }
             remarks.append("columns from the names of folders: \(names.joined(separator: ", "))")
+            if operands.count < givenCount {
+                remarks.append("the names of folders exclude \(givenCount - operands.count) of \(givenCount) files")
+            }
         }
     }
 
@@ -288,6 +312,9 @@ final class InputUnion {
         return (reader, type)
     }
 
+    /// The value that a column from the names of folders has in all rows of an input.
+    func partition(_ column: Int, of input: Int) -> Value { partitions.values(ofInput: kept[input])[column] }
+
     /// Whether the union has the columns of `--columns` only. Otherwise all are read, and fields of objects can be chosen.
     var choosesColumns: Bool { !options.columns.isEmpty }
 
@@ -301,6 +328,8 @@ final class UnitedReader: BatchReader {
     private let union: InputUnion
     private var current: (reader: any BatchReader, type: TypeSchema, widening: ColumnWidening)?
     private var position = 0
+    /// Rows that it excludes need not be read.
+    var condition: PredicateSyntax?
     private var notes: RepeatedRemarks
 
     init(_ union: InputUnion) {
@@ -316,7 +345,14 @@ final class UnitedReader: BatchReader {
         let root = schema.types[0]
         while position < union.operands.count {
             if current == nil {
+                if isExcluded(position) {
+                    position += 1
+                    continue
+                }
                 let (reader, type) = try union.reader(position)
+                if let condition, let reader = reader as? any SkippingReader {
+                    RowExclusion.apply(condition, to: reader, as: columns(type, reader.schema))
+                }
                 current = (reader, type, ColumnWidening(type, in: reader.schema, to: root, in: schema))
             }
             guard let (name, batch) = try current?.reader.next() else {
@@ -332,7 +368,7 @@ final class UnitedReader: BatchReader {
                 if let filename = union.filename, let index = root.index(of: filename) { columns[index] = names(batch.count) }
                 for (name, column) in union.partitionColumns {
                     guard let index = root.index(of: name) else { continue }
-                    columns[index] = union.partitions.column(column, input: position, rows: batch.count)
+                    columns[index] = union.partitions.column(column, of: union.partition(column, of: position), rows: batch.count)
                 }
                 return (root.name, Batch(count: batch.count, columns: columns))
             } catch {
@@ -342,6 +378,36 @@ final class UnitedReader: BatchReader {
             }
         }
         return nil
+    }
+
+    /// The columns that have one value in all rows of an input, with their positions in the union.
+    private func constants(_ position: Int) -> [(index: Int, value: Value)] {
+        let root = schema.types[0]
+        var found: [(index: Int, value: Value)] = union.partitionColumns.compactMap { name, column in
+            root.index(of: name).map { ($0, union.partition(column, of: position)) }
+        }
+        if let index = union.filename.flatMap(root.index) { found.append((index, .string(Address(union.operands[position]).path))) }
+        return found
+    }
+
+    /// Whether the condition excludes all rows of an input, by what is known before it is opened.
+    private func isExcluded(_ position: Int) -> Bool {
+        guard let condition else { return false }
+        let constants = constants(position), columns = schema.types[0].columns
+        return RowExclusion.excludes(condition, constants.map { columns[$0.index] }, constants.map(\.value))
+    }
+
+    /// What is known of the columns in the rows of the current input, whose own type is `type`.
+    private func columns(_ type: TypeSchema, _ own: Schema) -> UnitedColumns {
+        let root = schema.types[0], constants = Dictionary(constants(position)) { first, _ in first }
+        let sources = root.columns.enumerated().map { index, column -> UnitedColumns.Source in
+            if let value = constants[index] { return .value(value) }
+            guard column.originalTextOf == nil else { return .unknown }
+            guard let source = type.index(of: column.name) else { return .value(.null) }
+            let old = type.columns[source].type
+            return old.kind == column.type.kind && !old.isCollection && !column.type.isCollection ? .column(source) : .unknown
+        }
+        return UnitedColumns(type: root, schema: schema, sources: sources)
     }
 
     /// A column with the path of the current input in each row.

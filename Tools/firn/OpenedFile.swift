@@ -47,8 +47,15 @@ final class OpenedFile {
         remarks += leaveOutEmpty(&paths)
         var each = options
         each.readsStoredJSON = true
-        let union = try InputUnion(
-            paths, typeName: inputs[0].typeName, wanted: options.typeName, options: each, progress: progress, target: target)
+        func united() throws(FirnError) -> InputUnion {
+            try InputUnion(
+                paths, typeName: inputs[0].typeName, wanted: options.typeName, options: each, progress: progress, target: target)
+        }
+        var union = try united()
+        if union.misjudgesFolders {
+            each.condition = nil
+            union = try united()
+        }
         // One of several inputs can lack a column.
         for name in options.jsonColumns { _ = try union.schema.roots.first?.position(of: name) }
         return (OpenedFile(union, options, named: operands.count == 1 ? operands[0] : operands.joined(separator: ", ")), remarks)

@@ -21,7 +21,8 @@ struct QueryCommand {
         try RowOutput(session).check()
         let request: QueryRequest
         do throws(FirnError) { request = try self.request() } catch { throw misread(error) }
-        let options = try ReadingOptions(arguments, threads: threads)
+        var options = try ReadingOptions(arguments, threads: threads)
+        options.condition = request.parsed?.predicate
         let file = try open(options, progress)
         let rows: Int
         if file.hasObjects, file.union == nil, !file.streamsTypes, !isDocument(file) {
@@ -119,6 +120,7 @@ struct QueryCommand {
     {
         let name = try file.typeName(arguments.text("type"))
         let reader = try file.reader(name, threads: threads, progress: progress)
+        if let condition = request.parsed { try RowExclusion.apply(condition, to: reader) }
         let query = try QueryCommand.bound { () throws(QueryError) in
             try StreamedQuery(request, type: reader.schema[name]!, schema: reader.schema)
         }

@@ -3,6 +3,7 @@ import FirnCommandLine
 import FirnDatabase
 import FirnDisk
 import FirnExchange
+import FirnQuery
 import FirnTable
 
 /// The options for reading inputs, from the flags under "Reading".
@@ -40,6 +41,8 @@ struct ReadingOptions {
     var threads: Int
     /// The columns of CSV to read, in this order; empty for all.
     var columns: [String] = []
+    /// A condition that the rows must meet; inputs that it excludes need not be read.
+    var condition: PredicateSyntax?
     /// The types of `--schema`; nil if they are inferred.
     var schema: SchemaFile?
     /// The type that `--type` names. If the schema has several types, it is the type of the rows.
