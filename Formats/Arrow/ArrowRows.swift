@@ -46,19 +46,19 @@ package struct ArrowRows: @unchecked Sendable {
     /// Whether all values of a column of dates are whole days, for which Arrow has a type.
     package static func hasOnlyDays(_ column: Column) -> Bool { ArrowLeaf.wholeDays(column) != nil }
 
+    /// Whether dates, in seconds, are whole days.
+    package static func areDays(_ seconds: UnsafeBufferPointer<Int64>) -> Bool { ArrowLeaf.areDays(seconds) }
+
     /// Whether a column has texts that Arrow types of dictionaries can have.
     package static func canBeCoded(_ column: ColumnSchema) -> Bool {
         column.type.kind == .string && !column.type.isCollection && column.logical == nil
     }
 
-    /// The positions of the columns whose values Arrow lays out as Firn does, if no row is null: integers and doubles of 64 bits.
-    package var numbers: Set<Int> {
-        var out: Set<Int> = []
-        for (position, field) in zip(positions, fields) where !columns[position].type.isCollection {
-            switch (field.type, columns[position].type.kind) {
-            case (.int(64, true), .int), (.duration, .int), (.float(64), .double), (.float(64), .float): out.insert(position)
-            default: break
-            }
+    /// The columns whose values are numbers for Firn, by position, and how Arrow lays them out.
+    package var numbers: [Int: NumberLayout] {
+        var out: [Int: NumberLayout] = [:]
+        for (position, field) in zip(positions, fields) where !columns[position].type.isCollection && field.dictionary == nil {
+            out[position] = NumberLayout(field.type, of: columns[position].type.kind)
         }
         return out
     }

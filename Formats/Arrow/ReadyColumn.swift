@@ -3,14 +3,14 @@ import FirnTable
 
 /// The values of a column in the memory of a pool, and in Arrow's layout.
 package enum ReadyColumn: Sendable {
-    /// Integers or doubles of 64 bits, of which none is null.
+    /// Values of a fixed width, of which none is null.
     case numbers(NumberColumn)
     /// Texts as codes.
     case codes(CodedColumn)
 
     package var footprint: Int {
         switch self {
-        case .numbers(let numbers): numbers.rows.count * 8
+        case .numbers(let numbers): numbers.rows.count * numbers.width
         case .codes(let codes): codes.footprint
         }
     }
@@ -29,25 +29,10 @@ package enum ReadyColumn: Sendable {
         switch self {
         case .codes(let codes): return try codes.part(field)
         case .numbers(let numbers):
-            let bytes = numbers.rows.lowerBound * 8..<numbers.rows.upperBound * 8
+            let bytes = numbers.rows.lowerBound * numbers.width..<numbers.rows.upperBound * numbers.width
             return ArrowRecord.Part(
                 nodes: [Int64(numbers.rows.count), 0], buffers: [.none, .pooled(numbers.buffer, bytes)], charge: numbers.charge)
         }
-    }
-}
-
-/// Integers or doubles of 64 bits, of which none is null.
-package struct NumberColumn: Sendable {
-    let buffer: PooledBuffer
-    /// The values of the buffer that are those of the rows.
-    var rows: Range<Int>
-    let charge: MemoryCharge?
-
-    /// The first `count` values of a buffer.
-    package init(_ buffer: PooledBuffer, count: Int, charge: MemoryCharge?) {
-        self.buffer = buffer
-        rows = 0..<count
-        self.charge = charge
     }
 }
 

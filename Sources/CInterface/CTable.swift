@@ -64,8 +64,15 @@ final class CTable: CReader {
     /// Whether all dates of a segment are whole days, so that a sample of them would say no more than none.
     private static func hasOnlyDays(_ reader: any ColumnReader, _ segment: any Segment) throws(Damage) -> Bool {
         guard !reader.type.isCollection else { return false }
-        var part = Column(reader.type)
+        var part = Column(reader.type), seconds = [Int64](repeating: 0, count: vectorSize)
         for vector in 0..<segment.vectorCount {
+            let count = segment.rows(ofVector: vector).count
+            let areDays = try seconds.withUnsafeMutableBufferPointer { (seconds) throws(Damage) -> Bool? in
+                guard let out = seconds.baseAddress, try reader.numbers(vector: vector, only: nil, into: .words(out)) else { return nil }
+                return ArrowRows.areDays(UnsafeBufferPointer(rebasing: seconds[..<count]))
+            }
+            if areDays == true { continue }
+            guard areDays == nil else { return false }
             try reader.read(vector: vector, into: &part)
             guard ArrowRows.hasOnlyDays(part) else { return false }
         }

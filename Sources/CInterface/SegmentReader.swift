@@ -90,14 +90,14 @@ struct SegmentReader: Sendable {
         return column
     }
 
-    /// Returns the integers or doubles of a column; nil if a row has no value, or if the column has other values.
-    func numbers(_ position: Int) throws(Damage) -> NumberColumn? {
+    /// Returns the integers, dates or doubles of a column in a layout; nil if a row has no value, or one that the layout cannot express.
+    func numbers(_ position: Int, as layout: NumberLayout) throws(Damage) -> NumberColumn? {
         let memory = MemoryScope(table.memory, type: table.type.name, column: table.type.columns[position].name)
         let reader = try segment.column(position)
         guard count > 0, !reader.type.isCollection else { return nil }
         let buffer = pool.buffer(room * MemoryLayout<Int64>.size), isDone: Bool
         switch reader.type.kind {
-        case .int:
+        case .int, .date:
             isDone = try buffer.withValues(Int64.self) { (out) throws(Damage) in
                 try fill(out) { (vector, rows, room) throws(Damage) in try reader.numbers(vector: vector, only: rows, into: .words(room)) }
             }
@@ -107,8 +107,8 @@ struct SegmentReader: Sendable {
             }
         default: return nil
         }
-        let charge = try memory.holding(count * MemoryLayout<Int64>.size)
-        return isDone ? NumberColumn(buffer, count: count, charge: charge) : nil
+        guard isDone else { return nil }
+        return layout.column(buffer, count: count, pool, charge: try memory.holding(count * MemoryLayout<Int64>.size))
     }
 
     /// Returns the texts of a column as codes. If there are more different texts than rows, or no dictionary, each row has a text of its own.

@@ -11,8 +11,8 @@ struct ScanRequest: Sendable {
     var columns: [Int]
     /// The positions in `columns` of texts that are read as codes.
     var coded: Set<Int> = []
-    /// The positions in `columns` of integers and doubles that are read into Arrow's layout.
-    var numbers: Set<Int> = []
+    /// The positions in `columns` of numbers that are read into Arrow's layout.
+    var numbers: [Int: NumberLayout] = [:]
     var filter: String?
     /// The maximum number of rows.
     var limit = Int.max
@@ -157,7 +157,7 @@ final class ScanSource: Sendable {
         return out
     }
 
-    private static let firstVectors = 8
+    private static let firstVectors = 4
 
     /// Whether a piece has so few values that threads would take longer to start than to decode them.
     func isSmall(_ piece: Piece) -> Bool { piece.vectors.count * request.columns.count <= ScanSource.smallVectors }
@@ -193,7 +193,7 @@ final class ScanSource: Sendable {
     private func ready(_ index: Int, _ reader: SegmentReader) throws(Damage) -> ReadyColumn? {
         let column = request.columns[index]
         if request.coded.contains(index) { return .codes(try reader.coded(column)) }
-        return request.numbers.contains(index) ? try reader.numbers(column).map { .numbers($0) } : nil
+        return try request.numbers[index].flatMap { (layout) throws(Damage) in try reader.numbers(column, as: layout) }.map { .numbers($0) }
     }
 
     private func located<R>(_ body: () throws(Damage) -> R) throws(FirnError) -> R {

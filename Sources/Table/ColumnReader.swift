@@ -66,8 +66,8 @@ package protocol ColumnReader: AnyObject, Sendable {
     /// Replaces the contents of `column` with some rows of a vector, given by ascending positions within it, without decoding the others.
     /// If it returns false, because this is not possible or does not pay, read the vector and select the rows.
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool
-    /// Copies the numbers of a vector, or of some of its rows as in `gather`, without a `Column`: ints as words, floats and doubles as
-    /// reals. Returns false, and leaves the contents of `room` undefined, if this is not possible or a row has no value.
+    /// Copies the numbers of a vector, or of some of its rows as in `gather`, without a `Column`: ints, and the seconds of dates that have no
+    /// fraction, as words; floats and doubles as reals. Returns false, and leaves the contents of `room` undefined, if this is not possible or a row has no value.
     func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool
 }
 

@@ -4,7 +4,7 @@ import Testing
 /// What the code may use only so often. Each budget is what the code uses today: lower it when the code uses less, and never raise it
 /// without a reason in the commit.
 private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int, long: Int)] = [
-    ("Formats/Arrow", 128, 1, 17, 13, 0),
+    ("Formats/Arrow", 142, 1, 17, 13, 0),
     ("Formats/CSV", 163, 19, 1, 14, 3),
     ("Formats/Exchange", 169, 7, 3, 3, 0),
     ("Formats/JSON", 116, 23, 5, 8, 2),
@@ -12,7 +12,7 @@ private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int,
     ("Formats/RealmFile", 30, 26, 0, 10, 0),
     ("Formats/SQLite", 26, 0, 2, 5, 0),
     ("Sources/Bytes", 60, 5, 2, 0, 0),
-    ("Sources/CInterface", 210, 0, 7, 37, 0),
+    ("Sources/CInterface", 213, 0, 7, 37, 0),
     ("Sources/Change", 102, 51, 5, 42, 0),
     ("Sources/Codecs", 471, 71, 24, 11, 1),
     ("Sources/Crypto", 19, 2, 1, 0, 0),

@@ -20,24 +20,27 @@ def lazy_frame(source: Any, kinds: dict[str, str]) -> polars.LazyFrame:
     import polars
     from polars.io.plugins import register_io_source
 
-    def scan(columns: Any, where: str | None, limit: int | None) -> Any:
+    def scan(columns: Any, predicate: Any, rows: int | None) -> tuple[Any, bool]:
+        """Returns a scan, and whether it has applied the whole filter, whose rows a limit counts."""
+        if predicate is None:
+            return source.scan(columns, None, rows), True
+        where, is_exact = polars_predicate(predicate, kinds)
         try:
-            return source.scan(columns, where, limit)
+            return source.scan(columns, where, rows if is_exact else None), is_exact
         except UsageError:
-            # A folder cannot join names of folders with other columns by OR; Polars applies the filter in any case.
+            # A folder cannot join names of folders with other columns by OR.
             if where is None:
                 raise
-            return source.scan(columns, None, limit)
+            return source.scan(columns, None, None), False
 
     def read(columns: Any, predicate: Any, rows: int | None, batch_size: int | None) -> Iterator[polars.DataFrame]:
-        where = None if predicate is None else polars_predicate(predicate, kinds)
-        # A limit counts the rows that match the whole filter.
-        limit, left = rows if predicate is None else None, rows
-        for part in _parts(scan(columns, where, limit).to_reader()):
+        found, is_filtered = scan(columns, predicate, rows)
+        left = rows
+        for part in _parts(found.to_reader()):
             frame = polars.DataFrame(polars.from_arrow(part, rechunk=False))
             # Polars gives a column without a name another one.
             frame.columns = part.column_names
-            if predicate is not None:
+            if not is_filtered:
                 frame = frame.filter(predicate)
             if left is not None:
                 frame = frame.head(left)

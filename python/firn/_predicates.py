@@ -129,16 +129,26 @@ _POLARS = {"Gt": ">", "GtEq": ">=", "Lt": "<", "LtEq": "<=", "Eq": "==", "NotEq"
 _EPOCH = datetime.date(1970, 1, 1)
 
 
-def polars_predicate(expression: Any, kinds: dict[str, str]) -> str | None:
-    """Returns a predicate that matches at least the rows of a Polars expression; None for all rows.
+def polars_predicate(expression: Any, kinds: dict[str, str]) -> tuple[str | None, bool]:
+    """Returns a predicate that matches at least the rows of a Polars expression, None for all rows, and whether it matches
+    exactly these.
 
     `kinds` are the kinds of the columns that single values have.
     """
     try:
         tree = json.loads(expression.meta.serialize(format="json"))
-        return _polars(tree, kinds)
-    except Exception:  # noqa: BLE001 - the form is not stable; the filter is applied by Polars in any case
-        return None
+        return _polars(tree, kinds), _is_exact(tree, kinds)
+    except Exception:  # noqa: BLE001 - the form is not stable; Polars applies a filter that is not exact
+        return None, False
+
+
+def _is_exact(tree: Any, kinds: dict[str, str]) -> bool:
+    node = tree["BinaryExpr"]
+    if node["op"] in ("And", "LogicalAnd", "Or", "LogicalOr"):
+        return all(_is_exact(node[side], kinds) for side in ("left", "right"))
+    # A row without a value is different from every value in Firn, and a row without a text is less than every text.
+    operator, kind = node["op"], kinds[node["left"]["Column"]]
+    return operator != "NotEq" and (kind != "string" or operator in ("Eq", "Gt", "GtEq")) and _polars(tree, kinds) is not None
 
 
 def _polars(tree: Any, kinds: dict[str, str]) -> str | None:

@@ -26,13 +26,15 @@ struct SymbolTable: Sendable {
         let count = Int(try reader.read(UInt16.self))
         guard count <= Self.limit else { throw Damage("symbol table has too many symbols") }
         let sizes = try reader.read(count: count)
-        var symbols: [[UInt8]] = []
-        for size in sizes {
+        var slots = [SIMD16<UInt8>](repeating: .zero, count: count)
+        for (i, size) in sizes.enumerated() {
             guard size >= 1, size <= 16 else { throw Damage("symbol is not 1 to 16 bytes long") }
-            symbols.append(Array(try reader.read(count: Int(size))))
+            let symbol = try reader.read(count: Int(size))
+            withUnsafeMutableBytes(of: &slots[i]) { $0.copyMemory(from: symbol) }
         }
         guard reader.isAtEnd else { throw Damage("symbol table is followed by other bytes", at: reader.position) }
-        self.init(symbols)
+        self.slots = slots
+        lengths = Array(sizes)
     }
 
     func encoded() -> [UInt8] {

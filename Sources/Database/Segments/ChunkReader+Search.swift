@@ -77,12 +77,18 @@ extension ChunkReader {
         }
         switch room {
         case .words(let out):
-            guard type.kind == .int, let words else { return false }
+            guard type.kind == .int || hasWholeSeconds, let words else { return false }
             if let rows { try words.gather(rows, vector: vector, into: out) } else { try words.decode(vector: vector, into: out) }
         case .reals(let out):
             guard type.kind == .double || type.kind == .float, let reals else { return false }
             if let rows { try reals.gather(rows, vector: vector, into: out) } else { try reals.decode(vector: vector, into: out) }
         }
         return true
+    }
+
+    /// Whether the chunk has dates without a fraction of a second.
+    private var hasWholeSeconds: Bool {
+        guard type.kind == .date, let fractions = extra?.bounds() else { return false }
+        return fractions == (0, 0)
     }
 }
