@@ -219,7 +219,7 @@ let tests: [Target] =
     + modules.filter { $0.name == "FirnCInterface" && isChosen($0.name) }.map { interface in
         // The tests load the library: they must not be linked with the module, whose exports are limited.
         .testTarget(
-            name: interface.name + "Tests", dependencies: ["FirnKit", "FirnTable", "FirnDatabase"], path: "Tests/CInterface",
+            name: interface.name + "Tests", dependencies: ["FirnKit", "FirnTable", "FirnDatabase", "CFirn", "CArrow"], path: "Tests/CInterface",
             exclude: ["program.c"], swiftSettings: common)
     } + [
         .target(

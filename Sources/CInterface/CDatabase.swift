@@ -90,6 +90,12 @@ public func firnDatabasePath(_ database: OpaquePointer?) -> UnsafePointer<CChar>
 @_cdecl("firn_database_notice")
 public func firnDatabaseNotice(_ database: OpaquePointer?) -> UnsafePointer<CChar>? { CDatabase.at(database)?.notice?.pointer }
 
+/// `firn_database_check` of `firn.h`.
+@_cdecl("firn_database_check")
+public func firnDatabaseCheck(_ database: OpaquePointer?, _ error: ErrorOut) -> Int32 {
+    attempt(error) { () throws(FirnError) in try CDatabase.reading(database, "database").database.checkPath() }
+}
+
 /// `firn_database_close` of `firn.h`.
 @_cdecl("firn_database_close")
 public func firnDatabaseClose(_ database: OpaquePointer?) { CDatabase.releaseHere(database) }

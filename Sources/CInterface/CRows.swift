@@ -11,9 +11,23 @@ extension CTable {
         let value = try CTable.value(given, column)
         guard let value else {
             throw FirnError(
-                .usage, "the value for column \"\(column.name)\" is not \(column.type.name)", at: .init(file: path))
+                .usage, "the value \(CTable.shown(given)) for column \"\(column.name)\" is not \(column.type.name)", at: .init(file: path))
         }
         return value
+    }
+
+    /// Returns a value for a message.
+    private static func shown(_ given: firn_value) -> String {
+        let maximum = 60
+        switch firn_kind(UInt32(bitPattern: given.kind)) {
+        case FIRN_BOOL: return given.integer != 0 ? "true" : "false"
+        case FIRN_INT: return "\(given.integer)"
+        case FIRN_DOUBLE: return "\(given.real)"
+        case FIRN_TEXT:
+            let text = String(decoding: UnsafeRawBufferPointer(start: given.bytes, count: given.length), as: UTF8.self)
+            return JSONString.quoted(text.count > maximum ? String(text.prefix(maximum)) + "…" : text)
+        default: return "of \(given.length) bytes"
+        }
     }
 
     private static func value(_ given: firn_value, _ column: ColumnSchema) throws(FirnError) -> Value? {

@@ -15,14 +15,19 @@ public func firnSQL(
 ) -> Int32 {
     attempt(error) { () throws(FirnError) in
         guard let out else { throw FirnError(.usage, "the stream is NULL") }
-        let given = try options(given, first: MemoryLayout<firn_sql_options>.size, firn_sql_options())
+        // The first header with the structure ends before the flags.
+        let given = try options(given, first: MemoryLayout<firn_sql_options>.offset(of: \.flags) ?? 0, firn_sql_options())
+        guard given.flags & ~Int64(FIRN_SQL_GIVEN_ONLY.rawValue) == 0 else {
+            throw FirnError(.usage, "the options have the unknown flags \(given.flags)")
+        }
         let run = try CRunOptions(given.run), snapshots = try list(given.snapshots, given.snapshot_count)
         let source: SQLStream
         do throws(FirnError) {
             source = try SQLStream(
                 try SQLRun(
                     try text(statements, "the statement"), parameters: try parameters(given), snapshots: snapshots.map(\.snapshot),
-                    files: try texts(given.files, given.file_count, "the file") ?? [], options: run.names, caller: run.caller),
+                    files: try texts(given.files, given.file_count, "the file") ?? [], opensNamed: given.flags == 0, options: run.names,
+                    caller: run.caller),
                 run, snapshots)
         } catch { throw error.forCallers }
         StreamState.export(to: out, rows: { source.rows }) { () throws(FirnError) in try source.next() }

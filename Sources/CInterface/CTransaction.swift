@@ -17,6 +17,9 @@ final class CTransaction: CReader {
     private var failure: FirnError?
     /// The types that rows were added to without a comparison of their keys.
     private var unchecked: Set<String> = []
+    /// Whether the commit makes a version.
+    private var isChanged = false
+    private var metadata = PendingMetadata()
     /// What the caller of a long change is shown.
     var progress = CProgress(nil, nil)
 
@@ -29,7 +32,13 @@ final class CTransaction: CReader {
             wait: patience < 0 ? .always : patience == 0 ? .no : .seconds(patience), threads: Processors.count)
     }
 
-    deinit { if !isEnded { transaction.cancel() } }
+    deinit {
+        guard !isEnded else { return }
+        transaction.cancel()
+        guard failure?.code == .noSpace else { return }
+        // After a failed write, the file keeps its length until it is opened again.
+        _ = try? Database.open(path: database.path, writable: true, key: database.key)
+    }
 
     /// Runs a change. An error is remembered: what was changed before it must not be committed.
     func change<R>(_ body: () throws(FirnError) -> R) throws(FirnError) -> R {
@@ -46,6 +55,16 @@ final class CTransaction: CReader {
 
     func commit() throws(FirnError) -> UInt64 {
         try change { () throws(FirnError) in
+            try applyMetadata()
+            if !isChanged {
+                let base = try transaction.baseSnapshot().version
+                // A new file is made by its first commit, also without changes.
+                if base > 0 {
+                    transaction.cancel()
+                    isEnded = true
+                    return base
+                }
+            }
             for type in unchecked.sorted() {
                 try transaction.bulkWriter(type).finish()
                 var options = DifferenceOptions()
@@ -126,6 +145,7 @@ final class CTransaction: CReader {
     /// Appends the rows of a stream. A type that does not exist is made, with the columns of the stream and the key.
     func append(_ stream: UnsafeMutablePointer<ArrowArrayStream>, to name: String, key: [String]?) throws(FirnError) -> Int {
         let reader = try reader(stream, name)
+        try applyMetadata()
         var first: Batch?
         if transaction.schema[name] == nil {
             first = try reader.next()?.batch
@@ -136,6 +156,7 @@ final class CTransaction: CReader {
             throw FirnError(.schema, "type \"\(name)\" has another key", at: .init(file: database.path))
         }
         return try forEachBatch(reader, from: first, of: type) { (batch, _) throws(FirnError) in
+            isChanged = isChanged || batch.count > 0
             guard batch.count < CTransaction.bulkRows else {
                 _ = try transaction.bulkWriter(name).append(batch)
                 if !type.key.isEmpty { unchecked.insert(name) }
@@ -162,11 +183,24 @@ final class CTransaction: CReader {
         return try append(stream, to: name, key: key)
     }
 
-    /// Sets metadata of the file, a type or a column; nil removes it.
+    /// Sets metadata of the file, a type or a column; nil removes it. Many entries are set together, because a change of the schema takes time
+    /// for all of them; a large value is checked immediately.
     func setMetadata(of owner: String?, _ key: String, _ value: [UInt8]?) throws(FirnError) {
+        _ = try MetadataOwner(owner, in: transaction.schema, of: database.path)
+        metadata.set(of: owner, key, value)
+        if metadata.isLarge { try applyMetadata() }
+    }
+
+    private func applyMetadata() throws(FirnError) {
+        guard !metadata.isEmpty else { return }
         var schema = transaction.schema
-        try MetadataOwner(owner, in: schema, of: database.path).set(key, value, in: &schema)
-        if schema != transaction.schema { try transaction.setAttributes(like: schema) }
+        for (owner, changes) in metadata.take() {
+            try MetadataOwner(owner, in: schema, of: database.path).set(changes, in: &schema)
+        }
+        if schema != transaction.schema {
+            try transaction.setAttributes(like: schema)
+            isChanged = true
+        }
     }
 
     /// - Parameter first: The first rows of the stream.
@@ -200,12 +234,14 @@ final class CTransaction: CReader {
             }
         }
         try transaction.extendSchema(types)
+        isChanged = true
     }
 
     /// Inserts the rows of a stream, or changes those whose key exists already: the columns that the stream has.
     func upsert(_ stream: UnsafeMutablePointer<ArrowArrayStream>, to name: String) throws(FirnError) -> Int {
         let type = try keyed(name)
         return try forEachBatch(stream, of: type, only: type.key) { (batch, fit) throws(FirnError) in
+            isChanged = isChanged || batch.count > 0
             for row in 0..<batch.count {
                 try pause(row)
                 let values = batch.columns.map { $0.value(at: row) }
@@ -254,6 +290,7 @@ final class CTransaction: CReader {
 
     private func delete(_ rows: [Int64], from name: String) throws(FirnError) -> Int {
         guard !rows.isEmpty else { return 0 }
+        isChanged = true
         for (i, row) in rows.enumerated() {
             try pause(i)
             try transaction.delete(name, rowID: row)

@@ -44,4 +44,22 @@ extension MetadataCarrier {
     }
 }
 
+extension MetadataCarrier {
+    /// Does what `setMetadata` does for each of many entries, in order.
+    package mutating func setMetadata(_ changes: [(key: String, value: [UInt8]?)]) {
+        var entries: [MetadataEntry?] = metadata
+        var positions = Dictionary(entries.indices.map { (entries[$0]?.key ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+        for (key, value) in changes {
+            if let position = positions[key] {
+                entries[position] = value.map { MetadataEntry(key, $0) }
+                if value == nil { positions[key] = nil }
+            } else if let value {
+                positions[key] = entries.count
+                entries.append(MetadataEntry(key, value))
+            }
+        }
+        metadata = entries.compactMap { $0 }
+    }
+}
+
 private let metadataPrefix = "meta:"

@@ -9,7 +9,7 @@ import Testing
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
     /// SwiftPM builds the library in the folder of the test bundle.
-    private static let library: String? = {
+    static let library: String? = {
         var folders: [URL] = CommandLine.arguments.prefix(3).map { URL(filePath: $0).deletingLastPathComponent() }
         folders.append(root.appending(path: ".build/debug"))
         for var folder in folders {

@@ -1,29 +1,30 @@
 #!/usr/bin/env python3
 """Compares the Python package firn with pyarrow, DuckDB and Polars over Parquet, in one process: each figure is the fastest of several runs,
-in which Firn and the peer run in turn.
+in which Firn and the peer run in turn. In parentheses: processor time.
 
-usage: FIRN_LIBRARY=libfirn.so PYTHONPATH=python Tools/bench/python.py LINEITEM.csv FIRN FOLDER     (FIRN is the command; needs pyarrow;
-duckdb and polars if they are installed)
+usage: Tools/bench/python.py LINEITEM.csv FOLDER     (needs the package and pyarrow; duckdb and polars if they are installed)
 """
-import datetime, os, random, subprocess, sys, time
+import datetime, os, random, sys, time
 import pyarrow as pa, pyarrow.csv, pyarrow.parquet as pq
 import firn
 
-source, command, folder = sys.argv[1:4]
+source, folder = sys.argv[1:3]
 ours, theirs, runs = os.path.join(folder, "lineitem.firn"), os.path.join(folder, "lineitem.parquet"), 5
-if not os.path.exists(ours): subprocess.run([command, "convert", "--quiet", source, ours], check=True)
+if not os.path.exists(ours): firn.convert(source, ours)
 if not os.path.exists(theirs): pq.write_table(pa.csv.read_csv(source), theirs, compression="zstd")
 
 def timed(f):
-    start = time.perf_counter(); f(); return time.perf_counter() - start
+    start, used = time.perf_counter(), time.process_time(); f()
+    return time.perf_counter() - start, time.process_time() - used
 
 def compare(name, f, g=None, unit="s", scale=1):
     a, b = [], []
     for _ in range(runs):
         a.append(timed(f))
         if g: b.append(timed(g))
-    peer = f"   peer {min(b) * scale:.3f}   ratio {min(a) / min(b):.2f}" if g else ""
-    print(f"{name:<44}{min(a) * scale:>9.3f} {unit}{peer}", flush=True)
+    (took, used), (peer, peer_used) = ([min(times) for times in zip(*found)] if found else (1, 1) for found in (a, b))
+    against = f"   peer {peer * scale:.3f} ({peer_used * scale:.3f})   ratio {took / peer:.2f} ({used / peer_used:.2f})" if g else ""
+    print(f"{name:<44}{took * scale:>9.3f} ({used * scale:.3f}) {unit}{against}", flush=True)
 
 print(f"bytes: firn {os.path.getsize(ours):,}, parquet {os.path.getsize(theirs):,}")
 table = firn.open(ours)["lineitem"]
@@ -53,6 +54,12 @@ try:
         c = pl.col
         return frame.filter((c("l_shipdate") >= datetime.date(1994, 1, 1)) & (c("l_shipdate") < datetime.date(1995, 1, 1)) & (c("l_discount") >= 0.05)
                             & (c("l_discount") <= 0.07) & (c("l_quantity") < 24)).select((c("l_extendedprice") * c("l_discount")).sum()).collect()
+    def q1(frame):
+        c = pl.col
+        frame = frame.filter(c("l_shipdate") <= datetime.date(1998, 9, 2)).group_by("l_returnflag", "l_linestatus")
+        price, discount = c("l_extendedprice"), c("l_discount")
+        return frame.agg(c("l_quantity").sum(), price.sum(), (price * (1 - discount)).sum().alias("charge"), discount.mean(), pl.len()).collect()
+    compare("Polars, TPC-H Q1", lambda: q1(table.to_lazy()), lambda: q1(pl.scan_parquet(theirs)))
     compare("Polars, TPC-H Q6", lambda: q6(table.to_lazy()), lambda: q6(pl.scan_parquet(theirs)))
 except ImportError: print("skipped: no polars")
 

@@ -46,4 +46,13 @@ package enum MetadataOwner {
         case .column(let type, let column): schema.types[type].columns[column].setMetadata(key, value)
         }
     }
+
+    /// Sets entries one after the other; nil removes one.
+    package func set(_ changes: [(key: String, value: [UInt8]?)], in schema: inout Schema) {
+        switch self {
+        case .file: schema.setMetadata(changes)
+        case .type(let type): schema.types[type].setMetadata(changes)
+        case .column(let type, let column): schema.types[type].columns[column].setMetadata(changes)
+        }
+    }
 }

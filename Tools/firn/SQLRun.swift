@@ -22,6 +22,7 @@ package final class SQLRun: Sendable {
     private let arguments: Arguments
     private let snapshots: [DatabaseSnapshot]
     private let files: [String]
+    private let opensNamed: Bool
     private let monitor: ProgressMonitor
     /// The connection, while statements run.
     private let running = Mutex<Running?>(nil)
@@ -34,10 +35,11 @@ package final class SQLRun: Sendable {
 
     /// - Parameters:
     ///   - files: Files of any format, or of several types, that become tables as in `firn sql`.
+    ///   - opensNamed: Whether a table that does not exist, but is the name of a file, is that file.
     ///   - options: The flags of `firn sql`, without dashes.
     package init(
-        _ statements: String, parameters: [(name: String, value: Value)], snapshots: [DatabaseSnapshot], files: [String], options: [String],
-        caller: Session.Caller
+        _ statements: String, parameters: [(name: String, value: Value)], snapshots: [DatabaseSnapshot], files: [String],
+        opensNamed: Bool = true, options: [String], caller: Session.Caller
     ) throws(FirnError) {
         guard !files.contains("-") else { throw FirnError(.usage, "standard input is not available here", advice: "name a file") }
         text = SQLStatements(statements)
@@ -50,6 +52,7 @@ package final class SQLRun: Sendable {
         self.arguments = arguments
         self.snapshots = snapshots
         self.files = files
+        self.opensNamed = opensNamed
         monitor = caller.monitor
         try self.parameters.check(text)
     }
@@ -91,12 +94,26 @@ package final class SQLRun: Sendable {
                 while try statement.step() {}
                 continue
             }
-            guard !hasRows else { throw FirnError(.usage, "several statements return rows", advice: "run each of them separately") }
+            guard !hasRows else { throw SQLRun.severalResults }
             hasRows = true
+            try checkRest(connection, sql, from: offset)
             if try !pass(statement, connection, give) { return }
         }
         guard hasRows else {
             throw FirnError(.usage, "no statement returns rows", advice: "write one, such as SELECT * FROM \(names.first ?? "t")")
+        }
+    }
+
+    private static var severalResults: FirnError {
+        FirnError(.usage, "several statements return rows", advice: "run each of them separately")
+    }
+
+    /// Throws if a later statement returns rows too. Those that need what statements before them make cannot be prepared yet, and are checked
+    /// when they run.
+    private func checkRest(_ connection: SQLConnection, _ sql: [CChar], from offset: Int) throws(FirnError) {
+        var offset = offset
+        while let statement = try? connection.statement(sql, from: &offset) {
+            guard statement.columns.isEmpty else { throw SQLRun.severalResults }
         }
     }
 
@@ -110,6 +127,11 @@ package final class SQLRun: Sendable {
                 return try SQLNames.advised(names, connection) { () throws(FirnError) in try connection.statement(sql, from: &offset) }
             } catch {
                 guard let name = SQLNames.missingTable(error), !names.contains(name), Paths.exists(Address(name).path) else { throw error }
+                guard opensNamed else {
+                    var refused = error
+                    refused.advice = "files that a statement names are not opened here"
+                    throw refused
+                }
                 offset = start
                 try opened.open(name)
                 guard let file = opened.files.last else { throw error }

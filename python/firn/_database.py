@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import json
 import os
@@ -65,12 +64,15 @@ class Database(Mapping[str, Table]):
         self._reading: Handle | None = self._opened(1) if _create else self._opened(None)
         # The database that writes; the same as the one that reads, if the file is new.
         self._writable: Handle | None = self._reading if _create else None
+        self._creates = 1 if _create else 0
         self.path: str = os.fsdecode(path)
         notice = lib.firn_database_notice(self._held().handle)
         if notice is not None:
             warnings.warn(f"{self.path}: {notice.decode('utf-8', 'replace')}", stacklevel=3)
+        # None after a commit: its version is pinned when it is first used. Most versions of many commits never are.
         self._current: _Version | None = None
-        self.types: list[str] = []
+        self._newest = 0
+        self._types: list[str] = []
         self._pin(version)
         self._follows = version is None
 
@@ -95,23 +97,26 @@ class Database(Mapping[str, Table]):
     def _version(self) -> _Version:
         self._held()
         current = self._current
-        if current is None:
-            raise ClosedError(f"{self.path} is closed")
-        return current
+        if current is not None:
+            return current
+        try:
+            return self._pin(self._newest)
+        except NotFoundError:
+            # So many commits were made since then that it is not kept.
+            return self._pin(None)
 
     def _writing(self) -> Handle:
         """Returns the database that writes, which is opened when it is first needed."""
         self._held()
         writable = self._writable
         if writable is None:
-            writable = self._writable = self._opened(0)
+            writable = self._writable = self._opened(self._creates)
         return writable
 
-    def _committed(self) -> None:
-        """Moves to the newest version after a commit, unless another version was asked for."""
+    def _committed(self, version: int) -> None:
+        """Moves to the version of a commit, unless another version was asked for."""
         if self._follows:
-            with contextlib.suppress(ClosedError):
-                self._pin(None)
+            self._current, self._newest = None, version
 
     def write(self, timeout: float | None = None) -> Transaction:
         """Begins a transaction; use it as a context manager, which commits at the end, or aborts after an exception.
@@ -160,10 +165,16 @@ class Database(Mapping[str, Table]):
             version["time"] = _time(version["time"])
         return versions
 
-    def _pin(self, version: int | str | None) -> None:
+    def _pin(self, version: int | str | None) -> _Version:
         database = self._held()
         self._current = current = _Version(self._writable or database, version)
-        self.types = current.types
+        self._types = current.types
+        return current
+
+    @property
+    def types(self) -> list[str]:
+        """The names of the types."""
+        return self._types if self.closed or self._current is not None else self._version().types
 
     def _pinned(self) -> Handle:
         """Returns the version that is read, which stays valid as long as the object is kept."""
@@ -175,6 +186,7 @@ class Database(Mapping[str, Table]):
         *files: Any,
         parameters: Mapping[str, Any] | Sequence[Any] | None = None,
         progress: Progress = None,
+        open_files: bool = True,
         **options: Any,
     ) -> SQLResult:
         """Runs SQL over the types of this version, in SQLite's dialect. See `firn.sql`.
@@ -186,7 +198,7 @@ class Database(Mapping[str, Table]):
         """
         from ._sql import sql
 
-        return sql(statement, self, *files, parameters=parameters, progress=progress, **options)
+        return sql(statement, self, *files, parameters=parameters, progress=progress, open_files=open_files, **options)
 
     def hash(self, progress: Progress = None) -> str:
         """Returns the content hash of all types, as `firn hash` prints it: the same for the same rows, however they are
@@ -218,7 +230,12 @@ class Database(Mapping[str, Table]):
         return _time(lib.firn_snapshot_time(pin.handle))
 
     def refresh(self, version: int | str | None = None) -> Database:
-        """Moves to another version, by default the newest. Tables that were taken before keep theirs. Returns itself."""
+        """Moves to another version, by default the newest. Tables that were taken before keep theirs. Returns itself.
+
+        Raises:
+            firn.ReadError: the file was replaced or removed, as by `firn.compact`: open it again.
+        """
+        call(lib.firn_database_check, (self._writable or self._held()).handle)
         self._pin(version)
         self._follows = version is None
         return self

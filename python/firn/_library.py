@@ -86,6 +86,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "firn_open": (c_int32, [c_char_p, c_char_p, c_size_t, _OUT, _OUT]),
     "firn_database_path": (c_char_p, [c_void_p]),
     "firn_database_notice": (c_char_p, [c_void_p]),
+    "firn_database_check": (c_int32, [c_void_p, c_void_p]),
     "firn_database_close": (None, [c_void_p]),
     "firn_snapshot_open": (c_int32, [c_void_p, c_char_p, _OUT, _OUT]),
     "firn_snapshot_version": (c_uint64, [c_void_p]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from ctypes import POINTER, Structure, byref, c_char_p, c_size_t, c_void_p, cast, pointer, sizeof
+from ctypes import POINTER, Structure, byref, c_char_p, c_int64, c_size_t, c_void_p, cast, pointer, sizeof
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 from ._errors import UsageError
@@ -28,7 +28,12 @@ class _Options(Structure):
         ("parameter_names", POINTER(c_char_p)),
         ("parameters", POINTER(KeyValue)),
         ("parameter_count", c_size_t),
+        ("flags", c_int64),
     ]
+
+
+# Of enum firn_sql_flag.
+_GIVEN_ONLY = 1
 
 
 def _named(parameters: Mapping[str, Any] | Sequence[Any] | None) -> dict[str, Any]:
@@ -63,6 +68,7 @@ class SQLResult(_Readable):
         parameters: Mapping[str, Any] | Sequence[Any] | None,
         encryption_key: bytes | str | None,
         progress: Progress,
+        open_files: bool,
         options: Mapping[str, Any],
     ) -> None:
         if not isinstance(statement, str):
@@ -73,6 +79,7 @@ class SQLResult(_Readable):
         self._files = [path_bytes(file, "file") for file in files]
         self._parameters = _named(parameters)
         self._key, self._progress, self._options = encryption_key, progress, dict(options)
+        self._flags = 0 if open_files else _GIVEN_ONLY
         # Errors in the statement are reported here, and not when the rows are read.
         # A list, from which one thread takes it.
         self._first: list[Any] = [stream_capsule(self._fill_stream)]
@@ -102,6 +109,7 @@ class SQLResult(_Readable):
                 parameter_names=cast(parameter_names, POINTER(c_char_p)),
                 parameters=made,
                 parameter_count=count,
+                flags=self._flags,
             )
             call(lib.firn_sql, encode(self._statement), byref(options), address)
 
@@ -150,6 +158,7 @@ def sql(
     parameters: Mapping[str, Any] | Sequence[Any] | None = None,
     encryption_key: bytes | str | None = None,
     progress: Progress = None,
+    open_files: bool = True,
     **options: Any,
 ) -> SQLResult:
     """Runs SQL in SQLite's dialect over files of any format, as `firn sql` does.
@@ -165,6 +174,8 @@ def sql(
         parameters: the values of `:name`, or a list for `?1`, `?2`.
         encryption_key: the key of encrypted files.
         progress: whether progress is shown; see `firn.convert`.
+        open_files: whether a table that is the path of a file is that file. False for statements of others: they read
+            the sources alone.
         options: the flags of `firn sql` about reading text files, and `timeout`.
 
     Raises:
@@ -174,4 +185,4 @@ def sql(
 
     databases = [source for source in sources if isinstance(source, Database)]
     files = [source for source in sources if not isinstance(source, Database)]
-    return SQLResult(statement, databases, files, parameters, encryption_key, progress, options)
+    return SQLResult(statement, databases, files, parameters, encryption_key, progress, open_files, options)

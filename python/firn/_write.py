@@ -12,7 +12,7 @@ from ctypes import byref, c_int64, c_uint64, c_void_p
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 
-from ._errors import ClosedError, Error, LockedError, NotFoundError, RejectedError, RowNotFoundError, SchemaError
+from ._errors import ClosedError, Error, LockedError, NotFoundError, ReadError, RejectedError, RowNotFoundError, SchemaError
 from ._library import ProgressFunction, call, encode, lib, names, stream_address
 from ._progress import Progress, watching
 
@@ -44,7 +44,7 @@ def _check_names(data: Any) -> None:
     """Raises ValueError for a name with a zero character, which C would cut."""
     schema = getattr(data, "schema", None)
     found = getattr(schema, "names", None) or getattr(data, "columns", None)
-    if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
+    if not isinstance(found, list) and (isinstance(found, (str, bytes)) or not isinstance(found, Iterable)):
         return
     for name in found:
         if isinstance(name, str) and "\0" in name:
@@ -78,10 +78,9 @@ class _Rows:
 
 def _readers() -> tuple[type, ...]:
     """Returns the classes whose rows code in Python may make."""
-    from ._folder import Folder, FolderScan
-
-    pyarrow = sys.modules.get("pyarrow")
-    return (Folder, FolderScan) if pyarrow is None else (Folder, FolderScan, pyarrow.RecordBatchReader)
+    folder, pyarrow = sys.modules.get("firn._folder"), sys.modules.get("pyarrow")
+    found = () if folder is None else (folder.Folder, folder.FolderScan)
+    return found if pyarrow is None else (*found, pyarrow.RecordBatchReader)
 
 
 def _capsule(data: Any, same_columns: bool) -> Any:
@@ -222,6 +221,7 @@ class Writer:
             try:
                 call(function, handle, name, stream_address(rows.capsule), *arguments, byref(count))
             except Error as error:
+                self._transaction._failed(error)
                 raised, rows.raised = rows.raised, None
                 try:
                     if raised is not None:
@@ -312,15 +312,25 @@ class Transaction:
         return self._finalizer.alive
 
     def commit(self) -> int:
-        """Makes the changes the newest version, durably, and returns its number."""
+        """Makes the changes the newest version, durably, and returns its number. Without changes, it returns the number of
+        the newest version."""
         version = c_uint64()
         with self._call() as handle:
             try:
                 call(lib.firn_commit, handle, byref(version))
+            except Error as error:
+                self._failed(error)
+                raise
             finally:
                 self._finalizer()
-        self.database._committed()
+        self.database._committed(version.value)
         return version.value
+
+    def _failed(self, error: Error) -> None:
+        """Lets the next transaction open the file again after a failed write: the library writes no more to the one that is
+        open."""
+        if isinstance(error, ReadError):
+            self.database._writable = None
 
     def abort(self) -> None:
         """Drops the changes."""

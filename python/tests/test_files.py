@@ -191,11 +191,26 @@ class SQL(Files):
             db.sql("SELECT * FROM peoples")
         with self.assertRaisesRegex(ValueError, "cannot change files"):
             db.sql("DELETE FROM people")
+        for statements in ("SELECT 1; SELECT 2", "SELECT id FROM people; CREATE TEMP TABLE t AS SELECT 1; SELECT 2 -- again"):
+            # Before the rows of the first one are read.
+            with self.assertRaisesRegex(ValueError, "several statements return rows"):
+                db.sql(statements)
         with self.assertRaisesRegex(ValueError, "several statements return rows"):
-            db.sql("SELECT 1; SELECT 2").to_arrow()
+            db.sql("SELECT 1; CREATE TEMP TABLE t AS SELECT 2 AS x; SELECT * FROM t").to_arrow()
         with self.assertRaises(TypeError):
             db.sql(3)
         self.assertEqual(list(db.sql("CREATE TEMP TABLE t AS SELECT 1 AS x; SELECT * FROM t")), [{"x": 1}])
+
+
+    def test_statements_open_no_files_if_this_is_not_wanted(self):
+        db = self.people()
+        statement = f"SELECT count(*) AS n FROM '{self.csv}'"
+        self.assertEqual(list(db.sql(statement)), [{"n": 1000}])
+        for run in (db.sql, firn.sql):
+            with self.assertRaisesRegex(ValueError, "no such table: .*; files that a statement names are not opened here"):
+                run(statement, open_files=False)
+        self.assertEqual(list(db.sql("SELECT count(*) AS n FROM people", open_files=False)), [{"n": 1000}])
+        self.assertEqual(list(firn.sql("SELECT count(*) AS n FROM people", self.csv, open_files=False)), [{"n": 1000}])
 
 
 class Writing(Files):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import errno
 import gc
 import os
 import pickle
@@ -733,6 +734,126 @@ class Writing(unittest.TestCase):
         for condition in [s < "b", s <= "a", s > "", s == "a", s != "a", (s < "b") | (n > 4), (s < "b") & (n > 1), ~(s < "b"), n < 3]:
             with self.subTest(str(condition)):
                 self.assertEqual(dataset.to_table(filter=condition).to_pylist(), rows.filter(condition).to_pylist())
+
+    def test_a_commit_without_changes_makes_no_version(self):
+        import pyarrow
+
+        with self.db.write():
+            pass
+        self.assertEqual((self.db.version, self.path.exists()), (1, True))
+        with self.db.write() as transaction:
+            transaction["t"].append([{"id": 1}], key="id")
+            transaction.set_metadata("k", "v")
+        version = self.db.version
+        empty = pyarrow.table({"id": pyarrow.array([], pyarrow.int64())})
+        for change in (
+            lambda t: None, lambda t: t["t"].append([]), lambda t: t["t"].append(empty), lambda t: t["t"].upsert(empty),
+            lambda t: t["t"].delete(keys=[5]), lambda t: t["t"].delete(where="id > 5"), lambda t: t.set_metadata("k", "v"),
+        ):
+            with self.db.write() as transaction:
+                change(transaction)
+            self.assertEqual((self.db.version, len(self.db.log())), (version, version))
+        with self.db.write() as transaction:
+            transaction["u"].append(empty)
+        self.assertEqual((self.db.version, self.db.types), (version + 1, ["t", "u"]))
+
+    def test_many_entries_of_metadata_are_set_in_order(self):
+        with self.db.write() as transaction:
+            transaction["t"].append([{"id": 1}], key="id")
+            transaction.set_metadata("first", "1")
+            transaction.set_metadata("gone", "1")
+            for i in range(20_000):
+                transaction.set_metadata(f"key {i}", str(i))
+            transaction.set_metadata("first", "2")
+            transaction.set_metadata("gone", None)
+            transaction.set_metadata("large", "x" * (2 << 20), of="t")
+            transaction.set_metadata("large", None, of="t")
+            transaction.set_metadata("unit", "m", of="t.id")
+            with self.assertRaisesRegex(ValueError, "no column"):
+                transaction.set_metadata("unit", "m", of="t.none")
+            transaction.abort()
+        with self.db.write() as transaction:
+            transaction["t"].append([{"id": 1}], key="id")
+            transaction.set_metadata("first", "1")
+            transaction.set_metadata("gone", "1")
+            for i in range(20_000):
+                transaction.set_metadata(f"key {i}", str(i))
+            transaction.set_metadata("first", "2")
+            transaction.set_metadata("gone", None)
+            transaction.set_metadata("unit", "m", of="t.id")
+        found = self.db.metadata()
+        self.assertEqual((list(found)[:2], len(found), found["first"]), (["first", "key 0"], 20_001, "2"))
+        self.assertEqual((self.db.metadata("t"), self.db.metadata("t.id")), ({}, {"unit": "m"}))
+        with self.db.write() as transaction:
+            transaction.set_metadata("gone", "again")
+            transaction.set_metadata("key 7", None)
+        self.assertEqual((list(self.db.metadata())[-1], len(self.db.metadata())), ("gone", 20_001))
+
+    def test_refresh_reports_a_file_that_was_replaced(self):
+        with self.db.write() as transaction:
+            transaction["t"].append([{"id": 1}])
+        old = firn.open(self.path)
+        self.assertEqual(old.refresh().version, 1)
+        firn.compact(self.path)
+        for db in (old, self.db):
+            with self.assertRaisesRegex(OSError, "was replaced or removed while it was open; open the file again"):
+                db.refresh()
+            self.assertEqual(list(db["t"]), [{"id": 1}])
+        self.assertEqual(len(firn.open(self.path).refresh()["t"]), 1)
+        os.remove(self.path)
+        with self.assertRaises(firn.ReadError):
+            old.refresh()
+
+    def test_names_that_are_repeated_in_sort_and_distinct_take_no_time(self):
+        import pyarrow
+
+        with self.db.write() as transaction:
+            transaction["t"].append(pyarrow.table({"a": [2, 1, 2, 1], "b": [1, 2, 3, 2]}))
+        many = ", ".join(["a", "b"] * 20_000)
+        found = self.db["t"].query(f"TRUEPREDICATE SORT({many.replace(',', ' ASC,')} DESC) DISTINCT({many})")
+        self.assertEqual(found.to_arrow().to_pydict(), {"a": [1, 2, 2], "b": [2, 1, 3]})
+
+    def test_errors_of_keys_have_the_value(self):
+        with self.db.write() as transaction:
+            transaction["t"].append([{"id": 1}], key="id")
+        for key, shown in [("x", '"x"'), ("y" * 99, '"' + "y" * 60 + '…"'), (b"ab", "of 2 bytes"), (True, "true"), (1.5, "1.5")]:
+            with self.assertRaisesRegex(ValueError, f"the value {shown} for column \"id\" is not int"):
+                self.db["t"][key]
+
+    @unittest.skipUnless(hasattr(os, "geteuid") and os.geteuid() == 0, "only root mounts disks")
+    def test_a_full_disk_does_not_leave_the_file_long(self):
+        import pyarrow
+
+        disk = self.path.with_name("disk")
+        disk.mkdir()
+        if os.system(f"mount -t tmpfs -o size=2m tmpfs '{disk}' 2>/dev/null") != 0:
+            self.skipTest("no tmpfs can be mounted here")
+        try:
+            path, many = disk / "a.firn", pyarrow.array([int.from_bytes(os.urandom(7), "little") for _ in range(500_000)])
+            new = firn.create(path)
+            with self.assertRaises(OSError), new.write() as transaction:
+                transaction["t"].append(pyarrow.table({"n": many}))
+            new.close()
+            gc.collect()
+            self.assertFalse(path.exists())
+            new = firn.create(path)
+            for _ in range(2):
+                with new.write() as transaction:
+                    transaction["t"].append(pyarrow.table({"n": [1, 2]}))
+                for db in (new, firn.open(path)):
+                    length = os.path.getsize(path)
+                    with self.assertRaises(OSError) as caught, db.write() as transaction:
+                        transaction["t"].append(pyarrow.table({"n": many}))
+                    self.assertEqual(caught.exception.errno, errno.ENOSPC)
+                    self.assertLessEqual(os.path.getsize(path), length)
+                    with db.write() as transaction:
+                        transaction["t"].append(pyarrow.table({"n": [3]}))
+            self.assertEqual(len(new.refresh()["t"]), 8)
+            self.assertTrue(firn.verify(path))
+        finally:
+            new = db = transaction = None
+            gc.collect()
+            os.system(f"umount -l '{disk}'")
 
     def test_datasets_are_filtered_sorted_and_joined(self):
         import pyarrow.dataset

@@ -191,6 +191,14 @@ const char *firn_database_path(const firn_database *database);
 */
 const char *firn_database_notice(const firn_database *database);
 
+/*
+** Checks that the path of the database leads to the file that is open. Compaction and conversions replace files; a
+** database reads the file that it opened, also then.
+**
+** Errors: FIRN_INPUT_OUTPUT if the file was replaced or removed.
+*/
+int32_t firn_database_check(const firn_database *database, firn_error **error);
+
 /* Releases the database. Snapshots of it stay valid. */
 void firn_database_close(firn_database *database);
 
@@ -482,13 +490,19 @@ struct firn_sql_options {
     const char *const *parameter_names;      /* such as "age" for :age; NULL: none */
     const struct firn_value *parameters;     /* their values */
     size_t parameter_count;
+    int64_t flags;                           /* of enum firn_sql_flag; 0: none */
+};
+
+enum firn_sql_flag {
+    FIRN_SQL_GIVEN_ONLY = 1 /* a table name that is the path of a file is not that file */
 };
 
 /*
 ** Runs SQL statements in SQLite's dialect, as 'firn sql' does (docs/guide/sql.md), and writes an Arrow stream of the
 ** result of the one statement that returns rows. Each type is a table of its name, or FILE_Type if several inputs have a
 ** type of that name. A CSV or JSON file is a table named after the file. A table name that is the path of a file is that
-** file: SELECT * FROM 'data/people.csv'. Statements can create temporary tables, and change no file.
+** file: SELECT * FROM 'data/people.csv'. With the flag FIRN_SQL_GIVEN_ONLY it is not: then statements read the given
+** versions and files alone. Statements can create temporary tables, and change no file.
 **
 ** Returns when the columns of the result are known. In SQL each value has a type: a column has the type that fits all of
 ** its values; integers and doubles together are doubles, other mixtures text. A result of more than 64 MiB is computed
@@ -652,7 +666,8 @@ int32_t firn_set_metadata(
 
 /*
 ** Makes the changes the newest version of the file, atomically and durably, and stores its number (version may be
-** NULL). After an error, the file is unchanged.
+** NULL). Without changes, it makes no version, and stores the number of the newest one. After an error, the file is
+** unchanged.
 */
 int32_t firn_commit(firn_transaction *transaction, uint64_t *version, firn_error **error);
 

@@ -142,6 +142,10 @@ package final class Database: Sendable {
         try DatabaseTransaction(self, try store.begin(wait: wait), threads: threads)
     }
 
+    /// Checks that the path leads to the file that is open: compaction and conversions replace files.
+    /// - Throws: `.inputOutput` if it leads to another file or to none.
+    package func checkPath() throws(FirnError) { try store.checkPath() }
+
     /// Makes writers that wait with `WriterPatience.asLongAs` evaluate their condition immediately.
     package func wakeWaiting() { store.wakeWaiting() }
 

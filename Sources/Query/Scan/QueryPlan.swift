@@ -134,16 +134,17 @@ struct QueryPlan: Sendable {
         case .limit(let count): descriptors.append(.limit(count))
         case .offset(let count): descriptors.append(.offset(count))
         case .sort(let list):
-            var sort: [(key: Int, ascending: Bool)] = []
-            for item in list {
+            var sort: [(key: Int, ascending: Bool)] = [], seen: Set<PathSyntax> = []
+            // A path that is named again changes nothing, but its values would be kept again.
+            for item in list where seen.insert(item.path).inserted {
                 if let absence = try absence(item.path, &keys, &binder) { sort.append((absence, item.ascending)) }
                 keys.append(.value(try binder.sortKey(item.path)))
                 sort.append((keys.count - 1, item.ascending))
             }
             descriptors.append(.sort(sort))
         case .distinct(let list):
-            var values: [Int] = [], required: [Int] = []
-            for path in list {
+            var values: [Int] = [], required: [Int] = [], seen: Set<PathSyntax> = []
+            for path in list where seen.insert(path).inserted {
                 if let absence = try absence(path, &keys, &binder) { required.append(absence) }
                 keys.append(.value(try binder.scalar(path, for: "DISTINCT")))
                 values.append(keys.count - 1)

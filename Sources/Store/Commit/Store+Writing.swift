@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import Synchronization
 
 /// What the writer tracks without asking the system again: no other process changes the file while the writer holds the lock.
 extension Store {
@@ -12,11 +13,21 @@ extension Store {
     func revalidateFile() throws(FirnError) {
         guard writer.replacement == nil else { return writer.length = try file.size() }
         if writer.identity == nil { writer.identity = try? file.identity() }
-        guard let there = FileFacts(path: absolutePath), there.identity == writer.identity else {
-            throw FirnError(
-                .inputOutput, "the file was replaced or removed while it was open", at: .init(file: path), advice: "open the file again")
-        }
+        guard let there = FileFacts(path: absolutePath), there.identity == writer.identity else { throw replaced }
         writer.length = there.size
+    }
+
+    private var replaced: FirnError {
+        FirnError(.inputOutput, "the file was replaced or removed while it was open", at: .init(file: path), advice: "open the file again")
+    }
+
+    /// Checks that the path leads to the file that is open.
+    /// - Throws: `.inputOutput` if its path leads to another file or to none.
+    package func checkPath() throws(FirnError) {
+        // A new file gets its path with its first commit.
+        guard !isInherited, seen.load(ordering: .relaxed) > 0 else { return }
+        let own = try file.identity()
+        guard FileFacts(path: absolutePath)?.identity == own else { throw replaced }
     }
 
     func cut(to length: UInt64) throws(FirnError) {
