@@ -28,7 +28,7 @@ private func isInterrupted() -> Int32 {
         try #require(throws: LoadedLibrary.Failure.self) { try body() }
     }
 
-    private func withInterrupts(_ library: LoadedLibrary, after count: Int, _ body: () throws -> Void) rethrows {
+    private func withInterrupts(_ library: LoadedLibrary, after count: Int, _ body: () throws -> Void) throws {
         asked.store(0, ordering: .relaxed)
         patience.store(count, ordering: .relaxed)
         library.setInterrupt(isInterrupted)
@@ -42,7 +42,8 @@ private func isInterrupted() -> Int32 {
         let stream = UnsafeMutablePointer<ArrowArrayStream>.allocate(capacity: 1)
         defer { stream.deallocate() }
         try withInterrupts(library, after: 3) {
-            #expect(try failure { try library.sql(forever, stream) }.code == FIRN_INTERRUPTED.rawValue)
+            let error = try failure { try library.sql(forever, stream) }
+            #expect(error.code == FIRN_INTERRUPTED.rawValue)
         }
         #expect(asked.load(ordering: .relaxed) > 3)
         try withInterrupts(library, after: .max) { try library.sql("SELECT 1", stream) }
@@ -65,7 +66,8 @@ private func isInterrupted() -> Int32 {
         }
         #expect(try append(batches: 2) == 2000)
         try withInterrupts(library, after: 20) {
-            #expect(try failure { _ = try append(batches: .max) }.code == FIRN_INTERRUPTED.rawValue)
+            let error = try failure { _ = try append(batches: .max) }
+            #expect(error.code == FIRN_INTERRUPTED.rawValue)
         }
         #expect(try Database.open(path: path).snapshot().version == 1)
         #expect(try append(batches: 1) == 1000)
@@ -94,14 +96,15 @@ private func isInterrupted() -> Int32 {
         twice.count = 1
         twice.children = [pairs]
         let cases: [(MadeColumn, String)] = [
-            (twice, "twice"), (.numbers("d", "tdm", [Int64(86_400_000), 1]), "time"), (.structure("s", [], count: 2), "field"),
+            (twice, "a key that follows again"), (.numbers("d", "tdm", [Int64(86_400_000), 1]), "time"), (.structure("s", [], count: 2), "field"),
         ]
         for (column, word) in cases {
             let stream = MadeStream([column]), transaction = try library.begin(database)
             defer { library.free(transaction: transaction) }
             let error = try failure { _ = try library.append(transaction, "t", stream.pointer) }
             #expect(error.message.contains(word), "\(error.message)")
-            #expect(try failure { _ = try library.commit(transaction) }.message.contains("failed before"))
+            let refused = try failure { _ = try library.commit(transaction) }
+            #expect(refused.message.contains("failed before"), "\(refused.message)")
         }
         let stream = MadeStream([.numbers("d", "tdm", [Int64(86_400_000), 0])]), transaction = try library.begin(database)
         defer { library.free(transaction: transaction) }

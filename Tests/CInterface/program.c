@@ -68,8 +68,7 @@ static void databases(const char *path) {
     fails(firn_open(path, "short", 5, &database, &error), FIRN_USAGE, "key");
     CHECK(firn_open(path, NULL, 0, &database, &error) == FIRN_OK && database != NULL && error == NULL);
     CHECK(strcmp(firn_database_path(database), path) == 0 && firn_database_notice(database) == NULL);
-    CHECK(firn_database_check(database, &error) == FIRN_OK);
-    fails(firn_database_check(NULL, &error), FIRN_USAGE, "NULL");
+    CHECK(firn_database_check(database, &error) == FIRN_OK && firn_database_check(NULL, NULL) == FIRN_USAGE);
     firn_database_close(database);
     firn_database_close(NULL);
 }
@@ -424,13 +423,9 @@ static void sql(const char *path) {
     memset(&value, 0, sizeof value);
     value.kind = FIRN_INT;
     value.integer = 69990;
-    options.parameter_names = names;
-    options.parameters = &value;
-    options.parameter_count = 1;
-    options.snapshots = NULL;
-    options.files = files;
-    options.file_count = 1;
-    options.flags = 2;
+    options.parameter_names = names, options.parameters = &value, options.parameter_count = 1;
+    options.snapshots = NULL, options.files = files;
+    options.file_count = 1, options.flags = 2;
     fails(firn_sql("SELECT 1", &options, &stream, &error), FIRN_USAGE, "flags");
     options.flags = FIRN_SQL_GIVEN_ONLY;
     CHECK(firn_sql("SELECT n FROM Number WHERE n >= :least", &options, &stream, &error) == FIRN_OK);
