@@ -5,7 +5,7 @@ import FirnThreads
 /// One aggregate of every group. `form` determines which arrays are used; each array has one entry for each group.
 struct Accumulator {
     enum Form {
-        case rows, counts, distinct, sums, wholeSums, realSums, decimalSums, words, reals, values, first, samples
+        case rows, counts, distinct, sums, wholeSums, realSums, orderedSums, decimalSums, words, reals, values, first, samples
     }
     let measure: GroupPlan.Measure
     let form: Form
@@ -16,6 +16,7 @@ struct Accumulator {
     private var sums: [Sum] = []
     var wholes = WholeSums()
     var reals: [Double] = []
+    private var ordered: OrderedSums
     private var words: [Int64] = []
     private var values: [Value] = []
     private let samples = Samples()
@@ -28,7 +29,8 @@ struct Accumulator {
     var bytes: Int {
         let numbers = counts.count &+ absent.count &+ reals.count &+ words.count &+ quantiles.count &* 2
         let wide = sums.count &* MemoryLayout<Sum>.stride &+ values.count &* MemoryLayout<Value>.stride
-        return numbers &* 8 &+ known.count &+ wide &+ textBytes &+ samples.bytes &+ (form == .distinct ? distinct.bytes : 0) &+ wholes.bytes
+        return numbers &* 8 &+ known.count &+ wide &+ textBytes &+ samples.bytes &+ ordered.bytes
+            &+ (form == .distinct ? distinct.bytes : 0) &+ wholes.bytes
     }
 
     private static func textBytes(_ value: Value) -> Int {
@@ -42,11 +44,16 @@ struct Accumulator {
     init(_ measure: GroupPlan.Measure) {
         self.measure = measure
         distinct = DistinctValues(measure.operand?.type ?? ColumnType(.int))
+        ordered = OrderedSums(isCompensated: measure.summation == .compensated)
         let kind = measure.operand?.kind ?? .int
         switch measure.function {
         case .count: form = measure.operand == nil ? .rows : measure.isDistinct ? .distinct : .counts
         case .sum, .avg:
-            form = kind == .int ? .wholeSums : measure.scale != nil ? .decimalSums : kind == .float || kind == .double ? .realSums : .sums
+            switch kind {
+            case .int: form = .wholeSums
+            case .float, .double: form = measure.summation != .anyOrder ? .orderedSums : measure.scale != nil ? .decimalSums : .realSums
+            default: form = .sums
+            }
         case .min, .max:
             form = kind == .bool || kind == .int || kind == .link ? .words : kind == .float || kind == .double ? .reals : .values
         case .first: form = .first
@@ -57,7 +64,7 @@ struct Accumulator {
     /// Whether the accumulator needs the list of chosen rows even if there is only one group.
     var needsRows: Bool {
         switch form {
-        case .rows, .wholeSums, .realSums, .decimalSums: false
+        case .rows, .wholeSums, .realSums, .orderedSums, .decimalSums: false
         default: true
         }
     }
@@ -77,6 +84,9 @@ struct Accumulator {
             grow(&absent, 0)
         case .realSums:
             grow(&reals, 0)
+            grow(&absent, 0)
+        case .orderedSums:
+            ordered.resize(count)
             grow(&absent, 0)
         case .decimalSums:
             wholes.resize(count)
@@ -130,6 +140,9 @@ struct Accumulator {
         case .realSums:
             note(absentOf: column, chosen)
             addReals(column, chosen)
+        case .orderedSums:
+            note(absentOf: column, chosen)
+            column.reals.withUnsafeBufferPointer { ordered.add($0, column.present, chosen) }
         case .decimalSums:
             note(absentOf: column, chosen)
             column.reals.withUnsafeBufferPointer { addDecimals($0, column.present, chosen) }
@@ -160,7 +173,7 @@ struct Accumulator {
     var numbers: Numbers {
         switch form {
         case .wholeSums: .words
-        case .realSums, .decimalSums: .reals
+        case .realSums, .orderedSums, .decimalSums: .reals
         case .words: measure.operand?.kind == .int ? .words : .none
         case .reals, .samples: .reals
         default: .none
@@ -179,6 +192,7 @@ struct Accumulator {
         switch form {
         case .reals: chosen.forEach { group, row in keep(real: values[row], group, isMinimum) }
         case .samples: samples.add(values, chosen)
+        case .orderedSums: ordered.add(UnsafeBufferPointer(start: values, count: chosen.count), nil, chosen)
         case .decimalSums: addDecimals(UnsafeBufferPointer(start: values, count: chosen.count), nil, chosen)
         default: addReals(values, chosen)
         }
@@ -304,6 +318,9 @@ struct Accumulator {
                 reals[groupOf[g]] += other.reals[g]
                 absent[groupOf[g]] += other.absent[g]
             }
+        case .orderedSums:
+            for g in other.absent.indices { absent[groupOf[g]] += other.absent[g] }
+            ordered.merge(other.ordered, groupOf)
         case .decimalSums:
             for g in other.reals.indices {
                 wholes.add(other.wholes.total(g), to: groupOf[g])
@@ -350,6 +367,9 @@ struct Accumulator {
         case .realSums:
             let count = rows - absent[group]
             return isSum ? .double(reals[group]) : count == 0 ? .null : .double(reals[group] / Double(count))
+        case .orderedSums:
+            let count = rows - absent[group], sum = ordered.total(group)
+            return isSum ? .double(sum) : count == 0 ? .null : .double(sum / Double(count))
         case .decimalSums:
             let count = rows - absent[group], sum = decimalSum(group)
             return isSum ? .double(sum) : count == 0 ? .null : .double(sum / Double(count))

@@ -12,12 +12,14 @@ struct GroupPlan: Sendable {
         var name: String
         /// For quantiles: the share of values that are less.
         var quantile = 0.5
+        var summation = Aggregate.Summation.anyOrder
         /// The source text of the operand.
         var text = ""
 
         /// For sums of decimals that are stored as doubles: the number of digits after the point, to which they are exact.
         var scale: Int? {
-            guard function == .sum || function == .avg, case .path(let path)? = operand, !path.isMany, path.type.kind == .double,
+            guard function == .sum || function == .avg, summation == .anyOrder, case .path(let path)? = operand, !path.isMany,
+                path.type.kind == .double,
                 case .decimal(_, let scale)? = path.logical, 0...15 ~= scale
             else { return nil }
             return scale
@@ -39,12 +41,17 @@ struct GroupPlan: Sendable {
 
         /// Whether one pass over the same numbers computes both measures.
         func shares(with other: Measure) -> Bool {
-            operand != nil && text == other.text && [.sum, .avg].contains(function) && [.sum, .avg].contains(other.function)
+            operand != nil && text == other.text && summation == other.summation && [.sum, .avg].contains(function)
+                && [.sum, .avg].contains(other.function)
         }
     }
     var keys: [BoundPath] = []
     var measures: [Measure] = []
     var columns: [ColumnSchema] = []
+    /// Whether the rows must be added one after another, which one thread does.
+    var isSequential: Bool {
+        measures.contains { $0.summation != .anyOrder && ($0.operand?.kind == .double || $0.operand?.kind == .float) }
+    }
     /// The rest of the request, which is applied to the result as a table.
     var after: QueryRequest
 
@@ -93,7 +100,7 @@ struct GroupPlan: Sendable {
         return Measure(
             function: aggregate.function, operand: operand, isDistinct: aggregate.isDistinct,
             type: aggregate.function == .sum && kind != .any ? ColumnType(type.kind) : type, name: aggregate.name,
-            quantile: aggregate.quantile, text: text)
+            quantile: aggregate.quantile, summation: aggregate.summation, text: text)
     }
 
     /// Binds the operand of an aggregate, which must have one value for each row.

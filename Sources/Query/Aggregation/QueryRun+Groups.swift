@@ -7,7 +7,7 @@ extension QueryRun {
         let grouper: Grouper?
         if plan.descriptors.isEmpty {
             grouper = try timed("scan and groups") { () throws(FirnError) in
-                try share { (scan, range) throws(FirnError) -> Grouper in
+                try share(threads: group.isSequential ? 1 : threads) { (scan, range) throws(FirnError) -> Grouper in
                     let grouper = Grouper(group, scanner.table)
                     for segment in range {
                         if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }

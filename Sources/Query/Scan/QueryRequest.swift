@@ -90,11 +90,27 @@ package struct Aggregate: Sendable, Hashable {
     package var quantile: Double
     /// `count(distinct x)`: the number of different values, without null.
     package var isDistinct: Bool
+    /// How doubles are added for `sum` and `avg`.
+    package var summation: Summation
     /// The name of the result's column.
     package var name: String
 
-    package init(_ function: Function, _ path: String? = nil, distinct: Bool = false, quantile: Double = 0.5, name: String? = nil) {
+    /// How doubles are added.
+    package enum Summation: Sendable, Hashable {
+        /// In any order, and decimals that are stored as doubles exactly.
+        case anyOrder
+        /// One after another in the order of the rows.
+        case inOrder
+        /// The same, and the errors of the additions are added too (Kahan, Babuška and Neumaier).
+        case compensated
+    }
+
+    package init(
+        _ function: Function, _ path: String? = nil, distinct: Bool = false, quantile: Double = 0.5, summation: Summation = .anyOrder,
+        name: String? = nil
+    ) {
         self.function = function
+        self.summation = summation
         self.path = path
         self.quantile = quantile
         isDistinct = distinct

@@ -354,11 +354,12 @@ package final class QueryRun {
 
     /// Runs `body` on ranges of consecutive segments, one for each thread, and joins the results in order.
     func share<T>(
-        _ chosen: Range<Int>? = nil, _ body: @escaping @Sendable (SegmentScan, Range<Int>) throws(FirnError) -> T, whole join: (T, T) -> T
+        _ chosen: Range<Int>? = nil, threads: Int? = nil,
+        _ body: @escaping @Sendable (SegmentScan, Range<Int>) throws(FirnError) -> T, whole join: (T, T) -> T
     ) throws(FirnError) -> T? {
         let base = chosen?.lowerBound ?? 0, segments = chosen?.count ?? table.segmentCount
         guard segments > 0 else { return nil }
-        let runs = min(threads, segments), scanner = scanner
+        let runs = min(threads ?? self.threads, segments), scanner = scanner
         let outcomes = each(runs) { (i) throws(FirnError) -> (T, QueryStatistics) in
             let range = (base + segments * i / runs)..<(base + segments * (i + 1) / runs)
             let scan = try scanner.scan(range.lowerBound, reusing: nil)
