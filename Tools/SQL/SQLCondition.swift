@@ -56,7 +56,11 @@ struct SQLConditions {
         case FIRN_SQL_LIKE, FIRN_SQL_GLOB: return pattern(comparison, SQLValue(value))
         default: break
         }
-        let value = form.isNumeric ? SQLValue(numeric: value) : SQLValue(value)
+        return condition(comparison, form.isNumeric ? SQLValue(numeric: value) : SQLValue(value), isConstant: isConstant)
+    }
+
+    /// Returns the condition for a comparison with a value, to which the column's affinity has been applied.
+    func condition(_ comparison: Int, _ value: SQLValue, isConstant: Bool) -> SQLCondition {
         if case .null = value { return comparison == FIRN_SQL_IS ? .rows(absent) : .never }
         let comparator: Comparator =
             switch comparison {

@@ -6,13 +6,15 @@ import FirnTable
 /// A connection to a database in memory whose tables are types of files. Use it on one thread only.
 package final class SQLConnection {
     private var db: OpaquePointer?
-    private let context: SQLContext
+    let context: SQLContext
     /// The first operation of the current statement that was refused.
     private var refused: SQLRefusal?
     /// The first words of the statement that was prepared last, in capitals.
     private var words: [String] = []
     /// Whether a statement of this class runs, and not one of the user.
     private var isOwn = false
+    /// Whether a rewritten statement is prepared or runs, which may read groups.
+    private var readsGroups = false
     /// The names of SQLite's modules of virtual tables, in lower case.
     private var modules: Set<String> = []
 
@@ -76,6 +78,11 @@ package final class SQLConnection {
     /// The names of the columns of all tables.
     package var columnNames: [String] { context.tables.flatMap { $0.columns.map(\.name) } }
     package static var version: String { String(cString: firn_sql_version()) }
+    /// The version as a number: 3,040,001 for 3.40.1.
+    static var versionNumber: Int {
+        let parts = version.split(separator: ".").map { Int($0) ?? 0 }
+        return parts.prefix(3).reduce(0) { $0 * 1000 + $1 }
+    }
     /// The open tables.
     package var tables: [SQLTable] { context.tables }
 
@@ -107,11 +114,44 @@ package final class SQLConnection {
         try context.execute(sql, db)
     }
 
+    /// Returns the rows of a statement of this class.
+    func ownRows(_ sql: String) throws(FirnError) -> [[Value]] {
+        let (before, own) = (words, isOwn)
+        isOwn = true
+        defer { (words, isOwn) = (before, own) }
+        return try rows(sql)
+    }
+
+    /// Prepares a statement that reads groups; returns nil if SQLite refuses it.
+    func preparedForGroups(_ sql: [CChar]) -> OpaquePointer? {
+        var prepared: OpaquePointer?
+        let code = readingGroups {
+            sql.withUnsafeBufferPointer { firn_sql_prepare(db, $0.baseAddress, Int32(clamping: $0.count), &prepared, nil) }
+        }
+        guard code == Int32(FIRN_SQL_OK) else {
+            forgetErrors()
+            return nil
+        }
+        return prepared
+    }
+
+    /// Runs a part of a rewritten statement, which may read groups.
+    func readingGroups<R>(_ body: () -> R) -> R {
+        readsGroups = true
+        defer { readsGroups = false }
+        return body()
+    }
+
+    func forgetErrors() {
+        context.lastError = nil
+        refused = nil
+    }
+
     /// Executes statements and ignores their rows.
     package func execute(_ sql: String) throws(FirnError) { try context.execute(sql, db) }
 
     fileprivate func refuses(_ action: Int32, _ subject: String, _ detail: String, database: String) -> Bool {
-        guard !isOwn else { return false }
+        guard !isOwn, !(readsGroups && SQLPermissions.readsGroups(action, subject, database: database)) else { return false }
         let tables = context.tables
         let refusal = SQLPermissions.refusal(
             action, subject, detail, database: database,
@@ -137,7 +177,7 @@ package final class SQLConnection {
                 return code
             }
             guard code == Int32(FIRN_SQL_OK) else { throw failure(sql, at: begin) }
-            if let prepared { return SQLStatement(prepared, self) }
+            if let prepared { return SQLStatement(prepared, self, rewriting: isOwn ? nil : rewriting(sql, begin..<start)) }
             // White space and comments give no statement.
             if start == begin { break }
         }
@@ -150,6 +190,7 @@ package final class SQLConnection {
         guard let explained = try self.statement(Array(("EXPLAIN QUERY PLAN " + statement.text).utf8CString.dropLast()), from: &start)
         else { return "" }
         var steps: [(id: Int64, parent: Int64, text: String)] = []
+        for (number, value) in statement.bound { try explained.bind(value, to: number - 1) }
         while try explained.step() {
             guard case .int(let id) = explained.value(0), case .int(let parent) = explained.value(1),
                 case .string(let text) = explained.value(3)
@@ -245,93 +286,6 @@ package final class SQLConnection {
                 .usage, "CREATE VIRTUAL TABLE is not available",
                 advice: "name files before the statements; results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
         case .statement(let what): FirnError(.usage, "\(what) is not available")
-        }
-    }
-}
-
-/// A prepared statement. It is finalized when the object is released.
-package final class SQLStatement {
-    private let statement: OpaquePointer
-    private let connection: SQLConnection
-    private var isDone = false
-    package let columns: [String]
-    /// The text of the statement.
-    package var text: String { firn_sql_statement_text(statement).map { String(cString: $0) } ?? "" }
-
-    init(_ statement: OpaquePointer, _ connection: SQLConnection) {
-        self.statement = statement
-        self.connection = connection
-        columns = (0..<firn_sql_column_count(statement)).map { firn_sql_column_name(statement, $0).map { String(cString: $0) } ?? "" }
-        isListing = columns.count == 8 && columns[0] == "addr" && columns[1] == "opcode" && columns[5] == "p4"
-    }
-
-    deinit { firn_sql_finalize(statement) }
-
-    /// The names of the parameters, with prefix: `:name`, `?1` and so on.
-    package var parameters: [String] {
-        (0..<max(0, firn_sql_parameter_count(statement))).map {
-            firn_sql_parameter_name(statement, $0 + 1).map { String(cString: $0) } ?? "?\($0 + 1)"
-        }
-    }
-
-    package func bind(_ value: Value, to index: Int) throws(FirnError) {
-        let at = Int32(index + 1), code: Int32
-        switch value {
-        case .int(let x): code = firn_sql_bind_int(statement, at, x)
-        case .double(let x): code = firn_sql_bind_real(statement, at, x)
-        case .string(var x):
-            code = x.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) {
-                    firn_sql_bind_text(statement, at, $0.baseAddress ?? UnsafePointer(bitPattern: 1), Int64($0.count))
-                }
-            }
-        case .data(let x): code = firn_sql_bind_blob(statement, at, x, Int64(x.count))
-        case .null: return
-        default: trap("bind takes ints, doubles, strings and data")
-        }
-        guard code == Int32(FIRN_SQL_OK) else { throw connection.failure() }
-    }
-
-    /// Steps to the next row. Returns false if there is none.
-    package func step() throws(FirnError) -> Bool {
-        // SQLite would run the statement again.
-        guard !isDone else { return false }
-        switch Int(firn_sql_step(statement)) {
-        case FIRN_SQL_ROW: return true
-        case FIRN_SQL_DONE:
-            isDone = true
-            return false
-        default: throw connection.failure()
-        }
-    }
-
-    /// Whether the columns are those of EXPLAIN, whose rows contain memory addresses of virtual tables. The addresses must not be printed.
-    private let isListing: Bool
-
-    /// Returns the length in bytes of a text or blob of the row; 0 for other values.
-    package func byteCount(_ column: Int) -> Int {
-        let at = Int32(column)
-        guard [FIRN_SQL_TEXT, FIRN_SQL_BLOB].contains(Int(firn_sql_column_type(statement, at))) else { return 0 }
-        var count: Int64 = 0
-        _ = firn_sql_column_bytes(statement, at, &count)
-        return Int(count)
-    }
-
-    /// Returns a value of the row.
-    package func value(_ column: Int) -> Value {
-        let at = Int32(column)
-        var count: Int64 = 0
-        switch Int(firn_sql_column_type(statement, at)) {
-        case FIRN_SQL_INT: return .int(firn_sql_column_int(statement, at))
-        case FIRN_SQL_REAL: return .double(firn_sql_column_real(statement, at))
-        case FIRN_SQL_TEXT:
-            let base = firn_sql_column_bytes(statement, at, &count)
-            let text = String(decoding: UnsafeBufferPointer(start: base, count: Int(count)), as: UTF8.self)
-            return .string(isListing && text.hasPrefix("vtab:") ? "vtab" : text)
-        case FIRN_SQL_BLOB:
-            let base = firn_sql_column_bytes(statement, at, &count)
-            return .data(Array(UnsafeBufferPointer(start: base, count: Int(count))))
-        default: return .null
         }
     }
 }

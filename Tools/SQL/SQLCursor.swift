@@ -4,7 +4,7 @@ import FirnQuery
 import FirnTable
 
 /// Executes a plan: finds the rows, and reads a column of them when SQLite first asks for it.
-final class SQLCursor {
+final class SQLCursor: SQLVirtualCursor {
     private enum Source {
         case none
         /// Vector by vector: the rows that a query matches, or all rows.
@@ -76,6 +76,7 @@ final class SQLCursor {
         rows.pointee.columns = columns
         rows.pointee.column_count = Int32(width)
         rows.pointee.ended = true
+        super.init(table.context)
     }
 
     deinit {
@@ -88,7 +89,7 @@ final class SQLCursor {
 
     // MARK: Beginning
 
-    func begin(_ number: Int, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws(FirnError) {
+    override func begin(_ number: Int, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws(FirnError) {
         if let repeated, repeated.plan == number, let value = values?[repeated.argument],
             case .hash(let hash, orOdd: false) = EqualityKey.probe(value, repeated.form)
         {
@@ -99,7 +100,7 @@ final class SQLCursor {
         }
         endRepeats()
         let plan = table.plans[number]
-        note(plan, number)
+        table.note(number)
         stamp += 1
         rows.pointee.ended = false
         rows.pointee.is_last = false
@@ -157,11 +158,6 @@ final class SQLCursor {
         let run = try table.run(QueryRequest(parsed: sorted, limit: wanted))
         positions = try run.rowLocations().map { UInt64($0.segment) << 32 | UInt64($0.position) }
         table.work.add(run.statistics)
-    }
-
-    private func note(_ plan: SQLPlan, _ number: Int) {
-        while table.work.plans.count <= number { table.work.plans.append((table.plans[table.work.plans.count].description, 0)) }
-        table.work.plans[number].runs += 1
     }
 
     private func begin(found: [UInt64]) {
@@ -352,7 +348,7 @@ final class SQLCursor {
     // MARK: Rows
 
     /// Moves to the next run of rows.
-    func advance() throws(FirnError) {
+    override func advance() throws(FirnError) {
         stamp &+= 1
         rows.pointee.stamp = stamp
         rows.pointee.at = 0
@@ -480,7 +476,7 @@ final class SQLCursor {
     // MARK: Values
 
     /// Reads a column of the current rows. The last column is the row ids.
-    func load(_ index: Int) throws(FirnError) {
+    override func load(_ index: Int) throws(FirnError) {
         do throws(Damage) { columns[index] = try loaded(index) } catch { throw table.damaged(error) }
         columns[index].stamp = stamp
     }
@@ -513,7 +509,7 @@ final class SQLCursor {
 }
 
 extension SQLTable.Work {
-    fileprivate mutating func add(_ statistics: QueryStatistics) {
+    mutating func add(_ statistics: QueryStatistics) {
         segments += statistics.segments
         segmentsSkipped += statistics.segmentsSkipped
         vectorsSkipped += statistics.vectorsSkipped

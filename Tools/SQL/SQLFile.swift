@@ -57,6 +57,12 @@ package final class SQLFile {
     func end() { cursors -= 1 }
 }
 
+/// A grouping that its statement owns.
+struct WeakGrouping {
+    weak var grouping: SQLGrouping?
+    init(_ grouping: SQLGrouping) { self.grouping = grouping }
+}
+
 /// The state that the tables and functions of a connection share.
 package final class SQLContext {
     private struct Known {
@@ -68,6 +74,9 @@ package final class SQLContext {
     var given: [(file: SQLFile, typeName: String)] = []
     /// All open tables, for reports of their work.
     private(set) var tables: [SQLTable] = []
+    /// The groupings of prepared statements, by number.
+    var groupings: [Int: WeakGrouping] = [:]
+    private var lastGrouping = 0
     let keepsTables: Bool
     let threads: Int
     /// The last error of a table. SQLite passes on only its message.
@@ -102,6 +111,12 @@ package final class SQLContext {
     }
 
     func forgetIndexes(of table: SQLTable) { indexes.removeAll { $0.table == ObjectIdentifier(table) } }
+
+    /// A number for a grouping.
+    var nextGrouping: Int {
+        lastGrouping += 1
+        return lastGrouping
+    }
 
     /// Releases the tables. They refer to their context, so the cycle must be broken when the connection closes.
     func forgetTables() { tables = [] }

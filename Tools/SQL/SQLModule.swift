@@ -19,7 +19,8 @@ extension SQLContext {
     }
 
     /// Opens the table that `USING firn('people.firn', 'Person')` or `USING firn_table(3)` names.
-    fileprivate func open(_ arguments: [String]) throws(FirnError) -> SQLTable {
+    fileprivate func open(_ arguments: [String]) throws(FirnError) -> SQLVirtualTable {
+        if arguments.first == SQLGroupTable.name { return SQLGroupTable(self) }
         let name = arguments.count > 2 ? arguments[2] : "", words = arguments.dropFirst(3).map(SQLContext.word)
         if arguments.first == "firn_table" {
             guard let number = words.first.flatMap({ Int($0) }), given.indices.contains(number) else {
@@ -77,7 +78,7 @@ func tableOpen(
     let context: SQLContext = object(context)
     do throws(FirnError) {
         let table = try context.open((0..<Int(count)).map { arguments[$0].map { String(cString: $0) } ?? "" })
-        guard table.columns.count <= Int(maximumColumns) else {
+        if let table = table as? SQLTable, table.columnCount > Int(maximumColumns) {
             throw FirnError(
                 .unsupported,
                 "type \"\(table.table.type.name)\" has \(table.columns.count) columns, and a table of SQLite has at most \(maximumColumns)",
@@ -92,14 +93,13 @@ func tableOpen(
 }
 
 @_cdecl("firn_sql_table_close")
-func tableClose(_ table: UnsafeMutableRawPointer?) { release(table, SQLTable.self) }
+func tableClose(_ table: UnsafeMutableRawPointer?) { release(table, SQLVirtualTable.self) }
 
 @_cdecl("firn_sql_plan")
 func tablePlan(_ table: UnsafeMutableRawPointer, _ info: OpaquePointer, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?)
     -> Int32
 {
-    (object(table) as SQLTable).plan(info)
-    return Int32(FIRN_SQL_OK)
+    Int32((object(table) as SQLVirtualTable).plan(info) ? FIRN_SQL_OK : FIRN_SQL_CONSTRAINT)
 }
 
 @_cdecl("firn_sql_cursor_open")
@@ -107,47 +107,47 @@ func cursorOpen(
     _ table: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<firn_sql_rows>,
     _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> UnsafeMutableRawPointer? {
-    let table: SQLTable = object(table)
-    do throws(FirnError) { return Unmanaged.passRetained(try SQLCursor(table, rows)).toOpaque() } catch let fault {
+    let table: SQLVirtualTable = object(table)
+    do throws(FirnError) { return Unmanaged.passRetained(try table.cursor(rows)).toOpaque() } catch let fault {
         table.context.report(fault, error)
         return nil
     }
 }
 
 @_cdecl("firn_sql_cursor_close")
-func cursorClose(_ cursor: UnsafeMutableRawPointer?) { release(cursor, SQLCursor.self) }
+func cursorClose(_ cursor: UnsafeMutableRawPointer?) { release(cursor, SQLVirtualCursor.self) }
 
 @_cdecl("firn_sql_filter")
 func cursorFilter(
     _ cursor: UnsafeMutableRawPointer, _ plan: Int32, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> Int32 {
-    let cursor: SQLCursor = object(cursor)
+    let cursor: SQLVirtualCursor = object(cursor)
     return cursor.answer(error) { () throws(FirnError) in try cursor.begin(Int(plan), values) }
 }
 
 @_cdecl("firn_sql_advance")
 func cursorAdvance(_ cursor: UnsafeMutableRawPointer, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
-    let cursor: SQLCursor = object(cursor)
+    let cursor: SQLVirtualCursor = object(cursor)
     return cursor.answer(error) { () throws(FirnError) in try cursor.advance() }
 }
 
 @_cdecl("firn_sql_load")
 func cursorLoad(_ cursor: UnsafeMutableRawPointer, _ column: Int32, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
-    let cursor: SQLCursor = object(cursor)
+    let cursor: SQLVirtualCursor = object(cursor)
     return cursor.answer(error) { () throws(FirnError) in try cursor.load(Int(column)) }
 }
 
 @_cdecl("firn_sql_context_release")
 func contextRelease(_ context: UnsafeMutableRawPointer?) { release(context, SQLContext.self) }
 
-extension SQLCursor {
+extension SQLVirtualCursor {
     fileprivate func answer(_ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ body: () throws(FirnError) -> Void) -> Int32 {
         do throws(FirnError) {
             try body()
             return Int32(FIRN_SQL_OK)
         } catch let fault {
-            table.context.report(fault, error)
+            context.report(fault, error)
             return Int32(FIRN_SQL_ERROR)
         }
     }
@@ -194,14 +194,16 @@ extension SQLContext {
         throw lastError ?? FirnError(.usage, message.map { String(cString: $0) } ?? "SQLite failed")
     }
 
-    /// Adds the module for the tables of the command, which opens no files.
+    /// Adds the modules for the tables of the command and for groups, which open no files.
     func registerTables(_ db: OpaquePointer?) -> Bool {
-        firn_sql_add_module(db, "firn_table", false, Unmanaged.passRetained(self).toOpaque()) == Int32(FIRN_SQL_OK)
+        firn_sql_add_module(db, "firn_table", Int32(FIRN_SQL_TABLES), Unmanaged.passRetained(self).toOpaque()) == Int32(FIRN_SQL_OK)
+            && firn_sql_add_module(db, SQLGroupTable.name, Int32(FIRN_SQL_GROUPS), Unmanaged.passRetained(self).toOpaque())
+                == Int32(FIRN_SQL_OK)
     }
 
     /// Adds the module and the functions of the extension, which open files by path.
     func registerFiles(_ db: OpaquePointer?) -> Bool {
-        var code = firn_sql_add_module(db, "firn", true, Unmanaged.passRetained(self).toOpaque())
+        var code = firn_sql_add_module(db, "firn", Int32(FIRN_SQL_FILES), Unmanaged.passRetained(self).toOpaque())
         for arguments: Int32 in [1, 2] {
             code |= firn_sql_add_function(db, "firn_open", arguments, Unmanaged.passRetained(self).toOpaque())
         }

@@ -82,6 +82,11 @@ extension SQLPermissions {
         words.first.flatMap { useless.contains($0) ? .statement($0) : nil }
     }
 
+    /// Returns whether an action reads the groups of a rewritten statement.
+    static func readsGroups(_ action: Int32, _ subject: String, database: String) -> Bool {
+        action == Action.read.rawValue && subject == SQLGroupTable.name && database == "main"
+    }
+
     /// Returns nil if the action is permitted.
     static func refusal(_ action: Int32, _ subject: String, _ detail: String, database: String, in context: SQLStatementContext)
         -> SQLRefusal?

@@ -27,7 +27,7 @@ package struct SQLStatements {
     /// The offset after the last byte that is not white space.
     var end: Int { (bytes.lastIndex { $0 > 32 } ?? -1) + 1 }
 
-    private func byte(_ at: Int) -> UInt8 { at < bytes.count ? bytes[at] : 0 }
+    func byte(_ at: Int) -> UInt8 { at < bytes.count ? bytes[at] : 0 }
 
     /// Returns the offset of the first token from an offset on: after white space and comments.
     func token(from start: Int) -> Int {
@@ -44,7 +44,7 @@ package struct SQLStatements {
     }
 
     /// Returns the offset after the white space or comment at an offset; nil if there is neither.
-    private func afterSpace(_ start: Int) -> Int? {
+    func afterSpace(_ start: Int) -> Int? {
         var at = start
         switch (byte(at), byte(at + 1)) {
         case (UInt8(ascii: "-"), UInt8(ascii: "-")):
@@ -60,7 +60,7 @@ package struct SQLStatements {
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 32) }
-    private static func isPartOfName(_ byte: UInt8) -> Bool {
+    static func isPartOfName(_ byte: UInt8) -> Bool {
         isLetter(byte) || (48...57).contains(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || byte >= 0x80
     }
 
@@ -102,7 +102,7 @@ package struct SQLStatements {
     }
 
     /// Returns the offset after a name with a prefix. The names of Tcl, after `$`, can contain `::` and end in parentheses.
-    private func afterName(_ start: Int) -> Int {
+    func afterName(_ start: Int) -> Int {
         var at = start + 1
         while at < bytes.count {
             if SQLStatements.isPartOfName(byte(at)) {
@@ -119,7 +119,7 @@ package struct SQLStatements {
     }
 
     /// Returns the offset after a quoted text or name. A quote within it is doubled.
-    private func afterQuoted(_ start: Int, _ quote: UInt8) -> Int {
+    func afterQuoted(_ start: Int, _ quote: UInt8) -> Int {
         var at = start + 1
         while at < bytes.count {
             if bytes[at] == quote {

@@ -4,7 +4,7 @@ import FirnTable
 
 extension SQLTable {
     /// Chooses a plan for SQLite: which of its constraints the table executes, and the estimated cost.
-    func plan(_ info: OpaquePointer) {
+    func choosePlan(_ info: OpaquePointer) {
         let plan = SQLPlan()
         var isWhole = true, text: [String] = [], taken: [(index: Int32, choice: Choice)] = []
         var limit: Int32?, offset: Int32?, costs = SQLCosts(self)
@@ -126,7 +126,7 @@ extension SQLTable {
         return true
     }
 
-    private static func text(_ name: String, _ comparison: Int, _ isList: Bool) -> String {
+    static func text(_ name: String, _ comparison: Int, _ isList: Bool) -> String {
         switch comparison {
         case FIRN_SQL_IS_NULL: "\(name) is null"
         case FIRN_SQL_IS_NOT_NULL: "\(name) is not null"

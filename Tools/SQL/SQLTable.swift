@@ -6,11 +6,10 @@ import FirnTable
 import FirnThreads
 
 /// A type of a file as a table of a connection.
-package final class SQLTable {
+package final class SQLTable: SQLVirtualTable {
     /// The name of the table in statements.
     package let name: String
     let file: SQLFile
-    let context: SQLContext
     let columns: [SQLColumn]
     private(set) var table: any Table
     private var generation: Int
@@ -23,6 +22,7 @@ package final class SQLTable {
     private var knownNumbers: VectorNumbers?
     private var knownSample: ColumnSample?
     private var orderedColumns: [Int: Bool] = [:]
+    private var magnitudes: [Int: UInt64?] = [:]
     /// The work for statements so far.
     package internal(set) var work = Work()
 
@@ -35,13 +35,12 @@ package final class SQLTable {
         self.table = table
         self.file = file
         self.name = name
-        self.context = context
         generation = file.generation
         columns = SQLColumn.all(of: table)
+        super.init(context)
     }
 
-    /// `CREATE TABLE x("name" TEXT, …)`: the declaration from which SQLite reads names and types.
-    var declaration: String {
+    override var declaration: String {
         "CREATE TABLE x("
             + columns.map { "\(SQLSpelling.name($0.name)) \($0.form.declaration)\($0.isHidden ? " HIDDEN" : "")" }.joined(separator: ", ")
             + ")"
@@ -70,6 +69,22 @@ package final class SQLTable {
         knownNumbers = nil
         knownSample = nil
         orderedColumns = [:]
+        magnitudes = [:]
+    }
+
+    override var columnCount: Int { columns.count }
+
+    override func plan(_ info: OpaquePointer) -> Bool {
+        choosePlan(info)
+        return true
+    }
+
+    override func cursor(_ rows: UnsafeMutablePointer<firn_sql_rows>) throws(FirnError) -> SQLVirtualCursor { try SQLCursor(self, rows) }
+
+    /// Counts a run of a plan.
+    func note(_ number: Int) {
+        while work.plans.count <= number { work.plans.append((plans[work.plans.count].description, 0)) }
+        work.plans[number].runs += 1
     }
 
     func damaged(_ damage: Damage) -> FirnError { FirnError(damage, in: file.name) }
@@ -113,17 +128,41 @@ package final class SQLTable {
         return result
     }
 
-    private func zonesSatisfy(_ index: Int, _ test: (Zone) -> Bool) -> Bool {
-        for number in 0..<table.segmentCount {
-            guard let segment = try? table.segment(number), let reader = try? segment.column(columns[index].position) else { return false }
-            if let zone = reader.zone() {
-                if !test(zone) { return false }
-                continue
-            }
-            // Tables in memory have no zones, so the values themselves are tested.
-            guard table is MemoryTable, let column = try? reader.whole(), test(column.zone) else { return false }
+    /// Returns a bound of the magnitudes of a column of ints; nil if none is known without reading the rows.
+    func magnitude(_ index: Int) -> UInt64? {
+        if let known = magnitudes[index] { return known }
+        var largest: UInt64 = 0
+        let isKnown = zonesSatisfy(index) { zone in
+            guard case .words(let low, let high) = zone.bounds else { return zone.allNull }
+            largest = max(largest, low.magnitude, high.magnitude)
+            return true
         }
-        return true
+        magnitudes[index] = isKnown ? largest : UInt64?.none
+        return isKnown ? largest : nil
+    }
+
+    /// Returns whether the bounds of all rows of a column satisfy a test: those of segments, of vectors, or of the values themselves.
+    private func zonesSatisfy(_ index: Int, _ test: (Zone) -> Bool) -> Bool {
+        do throws(Damage) {
+            for number in 0..<table.segmentCount {
+                let reader = try table.segment(number).column(columns[index].position)
+                if let zone = reader.zone(), zone.isKnown {
+                    guard test(zone) else { return false }
+                    continue
+                }
+                // Small files, tables in memory and the last rows of a file have no bounds of segments.
+                var values = Column(reader.type)
+                for vector in 0..<(reader.rowCount + vectorSize - 1) / vectorSize {
+                    if let zone = reader.zone(ofVector: vector), zone.isKnown {
+                        guard test(zone) else { return false }
+                    } else {
+                        try reader.read(vector: vector, into: &values)
+                        guard test(values.zone) else { return false }
+                    }
+                }
+            }
+            return true
+        } catch { return false }
     }
 
     // MARK: Look-ups
@@ -183,15 +222,8 @@ package final class SQLTable {
     }
 }
 
-extension ColumnReader {
-    fileprivate func whole() throws(Damage) -> Column {
-        var all = Column(type), part = Column(type)
-        for vector in 0..<(rowCount + vectorSize - 1) / vectorSize {
-            try read(vector: vector, into: &part)
-            if vector == 0 { all = part } else { all.append(contentsOf: part) }
-        }
-        return all
-    }
+extension Zone {
+    fileprivate var isKnown: Bool { allNull || bounds != .none }
 }
 
 extension Column {

@@ -1,4 +1,5 @@
 import CSQLite
+import FirnTable
 
 /// A value of SQLite, which is valid during a call.
 enum SQLValue {
@@ -13,6 +14,18 @@ enum SQLValue {
 
     /// The value as a comparison with a numeric column uses it: a text that is a number is converted.
     init(numeric value: OpaquePointer) { self.init(value, type: firn_sql_numeric_type(value)) }
+
+    /// The value of a parameter or of a row; nil for other kinds of values.
+    init?(_ value: Value) {
+        switch value {
+        case .null: self = .null
+        case .int(let x): self = .int(x)
+        case .double(let x): self = x.isNaN ? .null : .real(x)
+        case .string(let x): self = .text(Array(x.utf8))
+        case .data(let x): self = .blob(x)
+        default: return nil
+        }
+    }
 
     private init(_ value: OpaquePointer, type: Int32) {
         switch Int(type) {

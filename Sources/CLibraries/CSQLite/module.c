@@ -203,9 +203,12 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
 
 static const sqlite3_module table_module = {METHODS, .xCreate = create_table, .xConnect = connect_table};
 static const sqlite3_module file_module = {METHODS, .xCreate = create_file, .xConnect = connect_file};
+// Without xCreate, the module's name is itself a table, and no other table can be created with the module.
+static const sqlite3_module group_module = {METHODS, .xConnect = connect_table};
 
-int firn_sql_add_module(sqlite3 *db, const char *name, bool opens_files, void *context) {
-    return sqlite3_create_module_v2(db, name, opens_files ? &file_module : &table_module, context, firn_sql_context_release);
+int firn_sql_add_module(sqlite3 *db, const char *name, int kind, void *context) {
+    const sqlite3_module *module = kind == FIRN_SQL_FILES ? &file_module : kind == FIRN_SQL_GROUPS ? &group_module : &table_module;
+    return sqlite3_create_module_v2(db, name, module, context, firn_sql_context_release);
 }
 
 // MARK: The collation of decimals

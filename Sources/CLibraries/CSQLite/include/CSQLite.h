@@ -13,7 +13,9 @@ typedef struct sqlite3_value sqlite3_value;
 typedef struct sqlite3_context sqlite3_context;
 typedef struct sqlite3_index_info sqlite3_index_info;
 
-enum { FIRN_SQL_OK = 0, FIRN_SQL_ERROR = 1, FIRN_SQL_CONSTRAINT = 19, FIRN_SQL_ROW = 100, FIRN_SQL_DONE = 101 };
+enum { FIRN_SQL_OK = 0, FIRN_SQL_ERROR = 1, FIRN_SQL_INTERRUPT = 9, FIRN_SQL_CONSTRAINT = 19, FIRN_SQL_ROW = 100, FIRN_SQL_DONE = 101 };
+/// The kinds of modules: tables without arguments that are paths, tables of files by path, and groups, which are a table-valued function.
+enum { FIRN_SQL_TABLES = 0, FIRN_SQL_FILES = 1, FIRN_SQL_GROUPS = 2 };
 /// The type of a value.
 enum { FIRN_SQL_INT = 1, FIRN_SQL_REAL = 2, FIRN_SQL_TEXT = 3, FIRN_SQL_BLOB = 4, FIRN_SQL_NULL = 5, FIRN_SQL_MIXED = 6 };
 /// The operators of constraints.
@@ -86,8 +88,8 @@ int firn_sql_extend(sqlite3 *db, char **error);
 void firn_sql_use(const void *api);
 /// Returns a copy that SQLite frees.
 char *firn_sql_text(const char *bytes, int64_t count);
-/// Registers the module `name`; `context` is released with it. With `opens_files`, its arguments are paths, and views and triggers of a schema cannot use it.
-int firn_sql_add_module(sqlite3 *db, const char *name, bool opens_files, void *context);
+/// Registers the module `name`; `context` is released with it. Views and triggers of a schema cannot use FIRN_SQL_FILES, whose arguments are paths.
+int firn_sql_add_module(sqlite3 *db, const char *name, int kind, void *context);
 int firn_sql_add_function(sqlite3 *db, const char *name, int arguments, void *context);
 /// Adds the collation that compares texts as decimals.
 int firn_sql_add_collation(sqlite3 *db, const char *name);

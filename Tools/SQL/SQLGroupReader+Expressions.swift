@@ -1,0 +1,166 @@
+/// Expressions over groups: SQLite computes them from the columns of a group and from its aggregates.
+extension SQLGroupReader {
+    /// What a parenthesis or CASE encloses.
+    private enum Nesting { case plain, call, list, cast, choice }
+
+    /// The state between two tokens.
+    private struct Place {
+        var nesting: [Nesting] = []
+        var needsOperand = true
+    }
+
+    /// The maximum nesting of an expression.
+    private static let maximumDepth = 200
+
+    private static let operators: Set<String> = [
+        "+", "-", "*", "/", "%", "||", "|", "&", "<<", ">>", "<", "<=", ">", ">=", "=", "==", "<>", "!=", "->", "->>",
+    ]
+
+    /// Reads an expression and collects its changes. Throws `NotGrouped` if the expression is not understood, or if it uses a column that
+    /// does not have one value for each group. Returns true. `isTrial`: names need not be known, to find where an expression ends.
+    mutating func readExpression(_ range: Range<Int>, seesAliases: Bool, isTrial: Bool = false) throws(NotGrouped) -> Bool {
+        var place = Place(), at = range.lowerBound
+        let end = range.upperBound
+        while at < end {
+            guard place.nesting.count < SQLGroupReader.maximumDepth else { throw NotGrouped() }
+            let token = tokens[at]
+            if place.needsOperand {
+                at = try readOperand(at, end, &place, seesAliases: seesAliases, isTrial: isTrial)
+            } else if token.kind == .symbol {
+                switch token.text {
+                case ")":
+                    guard let last = place.nesting.popLast(), last != .choice else { throw NotGrouped() }
+                case ",":
+                    guard place.nesting.last == .call || place.nesting.last == .list else { throw NotGrouped() }
+                    place.needsOperand = true
+                default:
+                    guard SQLGroupReader.operators.contains(token.text) else { throw NotGrouped() }
+                    place.needsOperand = true
+                }
+                at += 1
+            } else if token.kind == .word {
+                at = try readOperator(at, end, &place)
+            } else {
+                throw NotGrouped()
+            }
+        }
+        guard place.nesting.isEmpty, !place.needsOperand else { throw NotGrouped() }
+        return true
+    }
+
+    /// Reads a word after an operand. Returns the index after it.
+    private func readOperator(_ at: Int, _ end: Int, _ place: inout Place) throws(NotGrouped) -> Int {
+        func next(_ word: String) -> Bool { at + 1 < end && tokens[at + 1].isWord(word) }
+        switch tokens[at].text {
+        case "and", "or", "is", "between", "like", "glob", "escape": place.needsOperand = true
+        case "isnull", "notnull": break
+        case "not":
+            if next("null") { return at + 2 }
+            guard next("in") || next("between") || next("like") || next("glob") else { throw NotGrouped() }
+        case "in":
+            guard at + 1 < end, tokens[at + 1].isSymbol("(") else { throw NotGrouped() }
+            place.nesting.append(.list)
+            place.needsOperand = true
+            return at + 2
+        case "collate":
+            guard at + 1 < end, tokens[at + 1].isName else { throw NotGrouped() }
+            return at + 2
+        case "when", "then", "else":
+            guard place.nesting.last == .choice else { throw NotGrouped() }
+            place.needsOperand = true
+        case "end":
+            guard place.nesting.popLast() == .choice else { throw NotGrouped() }
+        case "as":
+            guard place.nesting.last == .cast else { throw NotGrouped() }
+            // A type: its parenthesis ends where that of CAST does.
+            var depth = 0, last = at + 1
+            while last < end, depth > 0 || !tokens[last].isSymbol(")") {
+                guard tokens[last].isName || tokens[last].kind == .number || "(),+-".contains(tokens[last].text) else { throw NotGrouped() }
+                depth += tokens[last].isSymbol("(") ? 1 : tokens[last].isSymbol(")") ? -1 : 0
+                last += 1
+            }
+            return last
+        default: throw NotGrouped()
+        }
+        return at + 1
+    }
+
+    /// Reads an operand, or a word or sign before it. Returns the index after it.
+    private mutating func readOperand(
+        _ at: Int, _ end: Int, _ place: inout Place, seesAliases: Bool, isTrial: Bool
+    ) throws(NotGrouped) -> Int {
+        let token = tokens[at], isCall = at + 1 < end && tokens[at + 1].isSymbol("(")
+        switch token.kind {
+        case .number, .text, .blob: place.needsOperand = false
+        case .parameter:
+            edits.append((token.range, "?\(parameters[at])"))
+            place.needsOperand = false
+        case .symbol:
+            switch token.text {
+            case "+", "-", "~": break
+            case "(": place.nesting.append(.plain)
+            case ")" where place.nesting.last == .call && tokens[at - 1].isSymbol("("):
+                place.nesting.removeLast()
+                place.needsOperand = false
+            default: throw NotGrouped()
+            }
+        case .word where token.text == "not": break
+        case .word where token.text == "case":
+            place.nesting.append(.choice)
+            // CASE x WHEN …, or CASE WHEN ….
+            return at + 1 < end && tokens[at + 1].isWord("when") ? at + 2 : at + 1
+        case .word where token.text == "cast" && isCall:
+            place.nesting.append(.cast)
+            return at + 2
+        case .word where token.text == "null": place.needsOperand = false
+        case .word where isCall:
+            if let next = try readAggregate(at, end) {
+                place.needsOperand = false
+                return next
+            }
+            guard SQLKeywords.functions.contains(token.text) || ["min", "max"].contains(token.text) else { throw NotGrouped() }
+            place.nesting.append(.call)
+            return at + 2
+        case .word, .quoted:
+            guard !isCall else { throw NotGrouped() }
+            place.needsOperand = false
+            if let (column, next) = column(at, before: end) {
+                guard !isTrial else { return next }
+                guard let text = key(column) else { throw NotGrouped() }
+                edits.append((bytes(at..<next), text))
+                return next
+            }
+            let isName = token.kind == .quoted || !SQLKeywords.all.contains(token.text) || SQLKeywords.names.contains(token.text)
+            guard isName, isTrial || seesAliases && aliases.contains(token.text) else { throw NotGrouped() }
+        case .other: throw NotGrouped()
+        }
+        return at + 1
+    }
+
+    /// Reads the call of an aggregate and returns the index after it; nil if the call is none.
+    private mutating func readAggregate(_ at: Int, _ end: Int) throws(NotGrouped) -> Int? {
+        guard let function = SQLMeasure.Function(rawValue: tokens[at].text) else { return nil }
+        var close = at + 2, depth = 0, hasComma = false
+        while close < end, depth > 0 || !tokens[close].isSymbol(")") {
+            depth += tokens[close].isSymbol("(") ? 1 : tokens[close].isSymbol(")") ? -1 : 0
+            hasComma = hasComma || depth == 0 && tokens[close].isSymbol(",")
+            close += 1
+        }
+        guard close < end else { throw NotGrouped() }
+        let text: String
+        if at + 2 == close || at + 3 == close && tokens[at + 2].isSymbol("*") {
+            guard function == .count else { throw NotGrouped() }
+            text = measure(SQLMeasure(function: .count, column: nil, isDistinct: false))
+        } else {
+            let isDistinct = tokens[at + 2].isWord("distinct"), first = isDistinct ? at + 3 : at + 2
+            guard let (column, next) = column(first, before: close), next == close, !isDistinct || function == .count else {
+                // With several arguments, min and max are functions of one row.
+                guard hasComma, function == .min || function == .max else { throw NotGrouped() }
+                return nil
+            }
+            text = measure(SQLMeasure(function: function, column: column, isDistinct: isDistinct))
+        }
+        edits.append((bytes(at..<close + 1), text))
+        return close + 1
+    }
+}

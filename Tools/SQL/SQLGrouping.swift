@@ -1,0 +1,191 @@
+import FirnBytes
+import FirnQuery
+import FirnTable
+
+/// The groups of one SELECT, which the engine computes when the statement runs.
+final class SQLGrouping {
+    let number: Int
+    let table: SQLTable
+    let keys: [Int]
+    let measures: [SQLMeasure]
+    private let test: SQLTest?
+    private let literals: [SQLValue]
+    /// What the engine does, in words.
+    let description: String
+    /// The orders of groups that SQLite has requested.
+    private(set) var orders: [[Order]] = []
+
+    struct Order: Equatable {
+        /// The index of a key.
+        let key: Int
+        let isDescending: Bool
+    }
+
+    /// The groups as columns: the keys, then the measures.
+    struct Result {
+        var count: Int
+        var columns: [Column]
+    }
+
+    /// The aggregates of the engine, each once. Their results follow those of the keys.
+    private let aggregates: [Aggregate]
+    /// For each measure the indexes of its aggregate, and of the number of values if there can be none.
+    private let sources: [(value: Int, count: Int?)]
+    private var filter: PredicateSyntax?
+    private var result: (order: Int?, Result)?
+    private var planNumber: Int?
+
+    init(_ reader: SQLGroupReader, literals: [SQLValue], number: Int) {
+        self.number = number
+        table = reader.table
+        keys = reader.keys
+        measures = reader.measures
+        test = reader.test
+        self.literals = literals
+        let columns = table.columns
+        let condition = reader.test.map { [$0.text(columns)] } ?? []
+        let sums = reader.measures.map { $0.text(columns) }.joined(separator: ", ")
+        let groups =
+            reader.keys.isEmpty
+            ? sums : "group by \(reader.keys.map { columns[$0].name }.joined(separator: ", "))" + (sums.isEmpty ? "" : ": \(sums)")
+        description = (condition + [groups]).joined(separator: ", ")
+
+        var aggregates: [Aggregate] = []
+        func index(_ aggregate: Aggregate) -> Int {
+            if let known = aggregates.firstIndex(where: {
+                $0.function == aggregate.function && $0.path == aggregate.path && $0.isDistinct == aggregate.isDistinct
+            }) {
+                return known
+            }
+            aggregates.append(aggregate)
+            return aggregates.count - 1
+        }
+        let isWhole = keys.isEmpty, summation = SQLGrouping.summation
+        sources = measures.map { measure in
+            guard let column = measure.column.map({ columns[$0] }) else { return (index(Aggregate(.count)), nil) }
+            let name = column.schema.name, isOptional = column.schema.type.isOptional
+            let count = isOptional ? Aggregate(.count, name) : Aggregate(.count)
+            switch measure.function {
+            case .count: return (index(measure.isDistinct ? Aggregate(.count, name, distinct: true) : count), nil)
+            case .sum: return (index(Aggregate(.sum, name, summation: summation)), isOptional || isWhole ? index(count) : nil)
+            case .total: return (index(Aggregate(.sum, name, summation: summation)), nil)
+            case .avg: return (index(Aggregate(.avg, name, summation: summation)), nil)
+            case .min: return (index(Aggregate(.min, name)), nil)
+            case .max: return (index(Aggregate(.max, name)), nil)
+            }
+        }
+        // The names must differ from those of the keys.
+        let longest = keys.map { columns[$0].schema.name.utf8.count }.max() ?? 0
+        for i in aggregates.indices { aggregates[i].name = String(repeating: "#", count: longest + 1) + "\(i)" }
+        self.aggregates = aggregates
+    }
+
+    /// How SQLite adds doubles. Since 3.43 it compensates the errors.
+    private static var summation: Aggregate.Summation { SQLConnection.versionNumber >= 3_043_000 ? .compensated : .inOrder }
+
+    // MARK: Before a run
+
+    /// Returns whether the engine returns what SQLite would, for the rows of the table as they are and for the values of parameters.
+    func prepare(_ parameters: [Int: Value]) -> Bool {
+        let binding = SQLTestBinding(table: table) { operand in
+            switch operand {
+            case .literal(let index): self.literals[index]
+            case .parameter(let number): SQLValue(parameters[number] ?? .null)
+            }
+        }
+        guard let filter = test.map({ binding.predicate($0) }) ?? .constant(true), keys.allSatisfy(table.isOrdered),
+            measures.allSatisfy(isExact)
+        else { return false }
+        self.filter = filter
+        result = nil
+        return true
+    }
+
+    private func isExact(_ measure: SQLMeasure) -> Bool {
+        guard let index = measure.column else { return true }
+        let column = table.columns[index]
+        guard !column.isLink else { return false }
+        switch (measure.function, column.form) {
+        case (_, .any), (_, .json): return false
+        case (.count, .decimal), (.count, .longDecimal), (.count, .date): return !measure.isDistinct || table.isOrdered(index)
+        case (.count, _), (.min, _), (.max, _): return table.isOrdered(index)
+        case (_, .real), (_, .float): return table.isOrdered(index)
+        case (_, .int):
+            // No sum of some of the rows may exceed 64 bits, which is an error, or the integers that doubles represent.
+            let limit = measure.function == .sum ? UInt64(Int64.max) : 1 << 53
+            guard let largest = table.magnitude(index) else { return false }
+            let (product, overflow) = largest.multipliedReportingOverflow(by: UInt64(table.table.rowCount))
+            return !overflow && product <= limit
+        default: return false
+        }
+    }
+
+    /// Notes an order of the groups, and returns its number; nil if the engine cannot produce it.
+    func number(of order: [Order]) -> Int? {
+        if let known = orders.firstIndex(of: order) { return known }
+        orders.append(order)
+        return orders.count - 1
+    }
+
+    // MARK: Running
+
+    /// Returns the groups in an order, or in that of their first rows.
+    func groups(_ order: Int?) throws(FirnError) -> Result {
+        note()
+        if let result, result.order == order { return result.1 }
+        guard let filter else { throw FirnError(.usage, "the groups of a statement belong to it") }
+        let names = keys.map { table.columns[$0].schema.name }
+        let sort = order.map { orders[$0].map { QueryRequest.SortKey(names[$0.key], ascending: !$0.isDescending) } } ?? []
+        let run = try table.run(
+            QueryRequest(
+                parsed: QuerySyntax(filter), sort: sort, groupBy: names,
+                aggregates: aggregates.isEmpty ? [Aggregate(.count, name: "#")] : aggregates))
+        var columns: [Column] = [], count = 0
+        try run.forEachBatch { batch in
+            count += batch.count
+            if columns.isEmpty {
+                columns = batch.columns
+            } else {
+                for i in columns.indices { columns[i].append(contentsOf: batch.columns[i]) }
+            }
+            return true
+        }
+        table.work.add(run.statistics)
+        let found = Result(count: count, columns: columns.isEmpty ? [] : finished(columns, count))
+        result = (order, found)
+        return found
+    }
+
+    /// Returns the columns of the keys and of the measures.
+    private func finished(_ columns: [Column], _ count: Int) -> [Column] {
+        var out = Array(columns[..<keys.count])
+        for (measure, source) in zip(measures, sources) {
+            var column = columns[keys.count + source.value]
+            if measure.function == .total, column.type.kind == .int {
+                var reals = Column(ColumnType(.double))
+                for word in column.words { reals.append(.double(Double(word))) }
+                column = reals
+            }
+            if let counts = source.count.map({ columns[keys.count + $0] }) {
+                var present = Bits(repeating: true, count: count)
+                for group in 0..<count where counts.words[group] == 0 { present[group] = false }
+                column.type.isOptional = true
+                column.present = present
+            }
+            out.append(column)
+        }
+        return out
+    }
+
+    /// Counts the run among those of the table's plans.
+    private func note() {
+        let number = planNumber ?? table.plans.count
+        if planNumber == nil {
+            planNumber = number
+            let plan = SQLPlan()
+            plan.description = description
+            table.plans.append(plan)
+        }
+        table.note(number)
+    }
+}
