@@ -78,9 +78,9 @@ def with_duckdb():
     import duckdb
 
     connection = duckdb.connect()
-    orders = firn.open(path)["orders"].to_duckdb(connection)  # noqa: F841 - DuckDB finds it by name
+    orders = firn.open(path)["orders"].to_duckdb(connection)
     query = "SELECT city, count(*), sum(quantity), avg(price) FROM orders WHERE day > DATE '2024-03-01' GROUP BY city"
-    report("DuckDB", 0, lambda: connection.sql(query).fetchall())
+    report("DuckDB", 0, lambda: orders.query("orders", query).fetchall())
 
 
 def with_polars():
