@@ -195,6 +195,7 @@ final class ChunkReader {
                 guard try nextPage(skipping: 0) != nil else { throw cut() }
                 continue
             }
+            if rest == count { reserve(min(count, left + unread), in: &rows) }
             let take = min(rest, left)
             var valueCount = take
             if maximumDefinition > 0 {
@@ -206,6 +207,23 @@ final class ChunkReader {
             rows.count += take
             left -= take
             rest -= take
+        }
+    }
+
+    /// Reserves the arrays for so many rows more, which can come from several pages.
+    private func reserve(_ count: Int, in rows: inout LeafRows) {
+        // A column of nulls needs no values. Pages of nulls are small, so that the metadata alone must not reserve much.
+        let wanted = min(count, 65_536)
+        if maximumDefinition > 0 { rows.definitions.makeRoom(wanted) }
+        guard rows.ranks == nil else { return }
+        switch conversion.form.kind {
+        case .float, .double: rows.values.reals.makeRoom(wanted)
+        case .bool, .int: rows.values.words.makeRoom(wanted)
+        case .string, .data: rows.values.text.offsets.makeRoom(wanted)
+        case .date, .uuid, .objectID:
+            rows.values.words.makeRoom(wanted)
+            rows.values.extra.makeRoom(wanted)
+        default: break
         }
     }
 

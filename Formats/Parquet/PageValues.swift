@@ -106,9 +106,13 @@ struct PageValues {
         case .lengths(let bytes, let at): form = .lengths(bytes, at: try nextLengths(bytes, at, count, scratch, to: &column))
         case .codes(var runs):
             guard let dictionary else { throw ParquetFault("the page uses a dictionary, and the column has none") }
-            let codes = try scratch.codes(count)
-            try runs.next(count, into: codes)
-            try DictionaryGather.append(dictionary, codes, count: count, conversion, scratch.room, to: &column)
+            // In blocks that stay in the caches of the processor.
+            let block = 2048, codes = try scratch.codes(min(count, block))
+            for start in stride(from: 0, to: count, by: block) {
+                let part = min(block, count - start)
+                try runs.next(part, into: codes)
+                try DictionaryGather.append(dictionary, codes, count: part, conversion, scratch.room, to: &column)
+            }
             form = .codes(runs)
         case .delta(var delta):
             let values = try scratch.words(count)
@@ -356,7 +360,12 @@ enum DictionaryGather {
         case .string, .data: try append(dictionary.text, codes, count, room, to: &column.text)
         default:
             gather(dictionary.words, codes, count, to: &column.words)
-            gather(dictionary.extra, codes, count, to: &column.extra)
+            if conversion.form == .date {
+                // Days have no nanoseconds.
+                column.extra.grow(count, zero: 0) { _ in }
+            } else {
+                gather(dictionary.extra, codes, count, to: &column.extra)
+            }
         }
     }
 

@@ -31,6 +31,13 @@ struct BufferedColumn {
         count = column.count
     }
 
+    /// The bytes of texts, of a column of texts or lists of them.
+    var textBytes: Int { BufferedColumn.textBytes(values) }
+
+    private static func textBytes(_ column: Column) -> Int {
+        column.text.bytes.count + column.children.reduce(0) { $0 + textBytes($1) }
+    }
+
     var isSparse: Bool { positions != nil }
     /// The number of entries held: all rows of a dense column, the rows with a value of a sparse one.
     var slots: Int { values.count }

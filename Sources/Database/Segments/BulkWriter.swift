@@ -268,7 +268,9 @@ package final class BulkWriter {
         let presence = transaction.presence(
             (0..<columns.count).map { plan.hasOwnPresence($0) ? columns[$0]?.presenceToShare : nil }, profile: profile)
         let isIndexed = entersIndexes && !transaction.states[type].indexes.isEmpty
-        let ready = transaction.inParallel(columns.count) { column in
+        // Texts take longer than numbers.
+        let costs = (0..<columns.count).map { columns[$0]?.textBytes ?? 0 }
+        let ready = transaction.inParallel(costs: costs) { column in
             guard let values = columns[column]?.column else { trap("a segment has every column") }
             if !isIndexed { columns[column] = nil }
             encoders.value[column].add(
@@ -313,7 +315,7 @@ package final class BulkWriter {
         guard !group.isEmpty else { return }
         try transaction.writeSchemaEarly()
         let encoders = Unshared(self.encoders)
-        let ends = transaction.inParallel(self.encoders.count) { column in encoders.value[column].finish() }
+        let ends = transaction.inParallel(costs: self.encoders.map(\.bufferedBytes)) { column in encoders.value[column].finish() }
         self.encoders = []
         var shared: [SegmentHeader.Shared] = []
         for (column, end) in ends.enumerated() {

@@ -264,6 +264,12 @@ package final class DatabaseTransaction {
         }
     }
 
+    /// The same, beginning with what costs most, so that no thread works alone at the end. `costs` are compared only with each other.
+    func inParallel<R: Sendable>(costs: [Int], _ body: (Int) -> R) -> [R] {
+        let order = costs.indices.sorted { costs[$0] > costs[$1] }, done = inParallel(costs.count) { body(order[$0]) }
+        return zip(order, done).sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
     /// Returns the written state of the transaction (sealed segments and delta store), readable like a snapshot. It is reused until that
     /// changes. Threads that only read must hold `sharing`.
     func current() -> SnapshotCore {

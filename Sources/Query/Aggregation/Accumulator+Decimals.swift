@@ -43,11 +43,11 @@ extension Accumulator {
         let total = wholes.total(group)
         // Both numbers are exact below 2^53, so the quotient is the nearest double. Larger sums are rounded by way of their text.
         let sum =
-            total.magnitude < 1 << 53 ? Double(total) / scalePower : Double("\(total)e-\(measure.scale ?? 0)") ?? Double(total) / scalePower
+            total.magnitude < 1 << 53 ? Double(total) / scalePower : Double("\(total)e-\(scale ?? 0)") ?? Double(total) / scalePower
         return sum + reals[group]
     }
 
-    private var scalePower: Double { powers[measure.scale ?? 0] }
+    private var scalePower: Double { powers[scale ?? 0] }
 }
 
 /// The powers of ten that are doubles, as far as scales need them.

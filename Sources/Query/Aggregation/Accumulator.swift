@@ -8,6 +8,8 @@ struct Accumulator {
         case rows, counts, distinct, sums, wholeSums, realSums, orderedSums, decimalSums, words, reals, values, first, samples
     }
     let measure: GroupPlan.Measure
+    /// That of the measure, which is found once.
+    let scale: Int?
     let form: Form
     private var counts: [Int] = []
     /// For sums: the number of rows without a value.
@@ -43,6 +45,7 @@ struct Accumulator {
 
     init(_ measure: GroupPlan.Measure) {
         self.measure = measure
+        scale = measure.scale
         distinct = DistinctValues(measure.operand?.type ?? ColumnType(.int))
         ordered = OrderedSums(isCompensated: measure.summation == .compensated)
         let kind = measure.operand?.kind ?? .int
@@ -51,7 +54,7 @@ struct Accumulator {
         case .sum, .avg:
             switch kind {
             case .int: form = .wholeSums
-            case .float, .double: form = measure.summation != .anyOrder ? .orderedSums : measure.scale != nil ? .decimalSums : .realSums
+            case .float, .double: form = measure.summation != .anyOrder ? .orderedSums : scale != nil ? .decimalSums : .realSums
             default: form = .sums
             }
         case .min, .max:

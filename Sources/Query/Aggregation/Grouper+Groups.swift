@@ -7,7 +7,7 @@ extension Grouper {
     static let denseBits = 18
 
     /// A key with few values in a segment, numbered from 1; 0 is null.
-    struct DenseKey {
+    struct DenseKey: Equatable {
         let slot: Int
         /// The count of numbers including that of null, and the bits that hold them.
         let size: Int, bits: Int
@@ -19,6 +19,17 @@ extension Grouper {
             self.size = size
             self.low = low
             bits = Int.bitWidth - (size - 1).leadingZeroBitCount
+        }
+
+        /// The key with the bounds of a block of a power of two, if its values are integers: segments with similar bounds have the same
+        /// numbers.
+        var widened: DenseKey {
+            guard let low else { return self }
+            for wide in bits...bits + 2 {
+                let start = (low >> Int64(wide)) << Int64(wide)
+                if Int(low - start) + size <= 1 << wide { return DenseKey(slot: slot, size: 1 << wide, low: start) }
+            }
+            return self
         }
     }
 
@@ -51,15 +62,20 @@ extension Grouper {
     /// to groups.
     private func prepareDense(_ segment: Int, _ scan: SegmentScan) throws(FirnError) {
         denseSegment = segment
+        let before = denseKeys
         denseKeys = nil
-        var keys: [DenseKey] = [], bits = 0
+        var keys: [DenseKey] = []
         for key in plan.keys {
             guard key.isPlain, let found = try denseKey(key, scan) else { return }
             keys.append(found)
-            bits += found.bits
-            guard bits <= Grouper.denseBits else { return }
         }
+        let wide = keys.map(\.widened)
+        if wide.reduce(0, { $0 + $1.bits }) <= Grouper.denseBits { keys = wide }
+        let bits = keys.reduce(0) { $0 + $1.bits }
+        guard bits <= Grouper.denseBits else { return }
         denseKeys = keys
+        // The codes of a dictionary are those of one segment.
+        if keys == before, keys.allSatisfy({ $0.low != nil }) { return }
         dense = Array(repeating: -1, count: 1 << bits)
     }
 
