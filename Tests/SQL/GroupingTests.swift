@@ -88,6 +88,10 @@ import Testing
             case 3: return "count(DISTINCT \(key()))"
             case 4: return "sum(\(pick(["i", "n", "d", "e", "f", "id", "flag"])))"
             case 5: return "avg(\(pick(["i", "n", "d", "e", "f"])))"
+            case 6 where random.chance(50):
+                let part = pick(["d", "e", "id", "0.1", "1", "7.25"])
+                return
+                    "\(pick(["sum", "avg", "total", "min", "max"]))(\(pick(["d", "e"])) \(pick(["*", "+", "-"])) \(pick([part, "(1 - e)", "(\(part) + d * 2)"])))"
             case 6: return "total(\(pick(["i", "n", "d", "e", "f"])))"
             default: return "\(pick(["min", "max"]))(\(column()))"
             }
@@ -251,6 +255,9 @@ import Testing
             ("SELECT q.flag AS a, round(avg(q.d), 1) \"b c\" FROM t AS q GROUP BY q.flag ORDER BY \"b c\"", 2),
             ("SELECT /* FROM r */ count(*) -- )\n FROM t -- WHERE\n WHERE w <> 'it''s; -- /*' AND s IS NOT NULL;", 1),
             ("SELECT \"key\", key, count(key) FROM t WHERE (n = -3) GROUP BY key LIMIT 1", 12),
+            ("SELECT sum(d * (1 - e)), total(d*2.5+e-n), max(e - 0.1) FROM t", 1),
+            ("SELECT DISTINCT flag AS x FROM t ORDER BY flag DESC", 2),
+            ("SELECT DISTINCT flag, b FROM t WHERE b IS NOT NULL ORDER BY 1, 2", 4),
             ("SELECT sum(\"odd \"\"name\") FROM t", 1), ("SELECT sum([odd \"name]), max(`n`) FROM t", 1),
         ] {
             let before = given(connection), (text, isTaken) = outcome(connection, sql), passed = given(connection) - before
@@ -270,6 +277,8 @@ import Testing
         try connection.execute("CREATE TEMP TABLE other AS SELECT * FROM t LIMIT 3")
         for sql in [
             "SELECT n, w, count(*) FROM t GROUP BY n", "SELECT max(n), w FROM t", "SELECT count(*) FROM t, r", "SELECT sum(n + 1) FROM t",
+            "SELECT sum(d / 2) FROM t", "SELECT sum(f * 2.0) FROM t", "SELECT count(d + e) FROM t", "SELECT sum(-d) FROM t",
+            "SELECT sum(1.5) FROM t", "SELECT sum(d * s) FROM t", "SELECT DISTINCT lower(w) FROM t ORDER BY 1",
             "SELECT group_concat(w) FROM t", "SELECT count(*) FROM t WHERE w LIKE 'a%'", "SELECT count(*) FROM t WHERE n = i",
             "SELECT count(*) FROM t WHERE w = 'A' COLLATE NOCASE", "SELECT count(*) FROM t WHERE random() > 0",
             "SELECT count(*) FROM t WHERE w = 5", "SELECT count(*) FROM t WHERE n = '5'", "SELECT count(*) FROM t WHERE a = 5",

@@ -150,15 +150,17 @@ extension SQLGroupReader {
         let text: String
         if at + 2 == close || at + 3 == close && tokens[at + 2].isSymbol("*") {
             guard function == .count else { throw NotGrouped() }
-            text = measure(SQLMeasure(function: .count, column: nil, isDistinct: false))
+            text = measure(SQLMeasure(function: .count, operand: nil, isDistinct: false))
         } else {
             let isDistinct = tokens[at + 2].isWord("distinct"), first = isDistinct ? at + 3 : at + 2
-            guard let (column, next) = column(first, before: close), next == close, !isDistinct || function == .count else {
+            if hasComma {
                 // With several arguments, min and max are functions of one row.
-                guard hasComma, function == .min || function == .max else { throw NotGrouped() }
+                guard function == .min || function == .max else { throw NotGrouped() }
                 return nil
             }
-            text = measure(SQLMeasure(function: function, column: column, isDistinct: isDistinct))
+            let found = SQLMeasure(function: function, operand: try operand(first..<close), isDistinct: isDistinct)
+            guard found.column != nil || function != .count, !isDistinct || function == .count else { throw NotGrouped() }
+            text = measure(found)
         }
         edits.append((bytes(at..<close + 1), text))
         return close + 1

@@ -9,12 +9,18 @@ struct SQLMeasure: Hashable {
         case count, sum, total, avg, min, max
     }
     let function: Function
-    /// A column of the table; nil: rows.
-    let column: Int?
+    /// nil: rows.
+    let operand: SQLOperand?
     let isDistinct: Bool
 
-    func text(_ columns: [SQLColumn]) -> String {
-        "\(function.rawValue)(\(isDistinct ? "distinct " : "")\(column.map { columns[$0].name } ?? "*"))"
+    /// The column, if the operand is one.
+    var column: Int? {
+        guard case .column(let column)? = operand else { return nil }
+        return column
+    }
+
+    func text(_ columns: [SQLColumn], _ literals: [String]) -> String {
+        "\(function.rawValue)(\(isDistinct ? "distinct " : "")\(operand.map { $0.text(columns, literals) } ?? "*"))"
     }
 }
 
@@ -35,7 +41,7 @@ struct SQLGroupReader {
     private(set) var keys: [Int] = []
     var measures: [SQLMeasure] = []
     private(set) var test: SQLTest?
-    /// The literals of the test as written.
+    /// The literals of aggregates and of the test as written.
     var literals: [String] = []
     /// The changes of the text.
     var edits: [(range: Range<Int>, text: String)] = []
@@ -78,7 +84,7 @@ struct SQLGroupReader {
         spelling = String(decoding: bytes[tokens[last].range], as: UTF8.self)
 
         for part in try split(clauses.items) { items.append(try item(part)) }
-        if let group = clauses.group { try readKeys(group) }
+        if let group = clauses.group { try readKeys(group) } else if clauses.isDistinct { readDistinct() }
         for item in items { _ = try readExpression(item.tokens, seesAliases: false) }
         if let having = clauses.having {
             guard clauses.group != nil else { throw NotGrouped() }
@@ -86,7 +92,9 @@ struct SQLGroupReader {
         }
         if let order = clauses.order { for term in try split(order) { try readOrder(term) } }
         if let limit = clauses.limit { try readLimit(limit) }
-        guard clauses.group != nil || !measures.isEmpty, measures.count <= SQLGroupTable.measures else { throw NotGrouped() }
+        guard clauses.group != nil || !keys.isEmpty || !measures.isEmpty, measures.count <= SQLGroupTable.measures else {
+            throw NotGrouped()
+        }
 
         if let condition = clauses.condition {
             var reader = SQLTestReader(self, condition)
@@ -132,6 +140,7 @@ struct SQLGroupReader {
 
     private struct Clauses {
         var items: Range<Int>, from: Range<Int>
+        var isDistinct: Bool
         var condition: Range<Int>?, group: Range<Int>?, having: Range<Int>?, order: Range<Int>?, limit: Range<Int>?
     }
 
@@ -165,7 +174,8 @@ struct SQLGroupReader {
         }
         guard let table = try clause(0) else { throw NotGrouped() }
         return Clauses(
-            items: first..<from.first - 1, from: table, condition: try clause(1), group: try clause(2), having: try clause(3),
+            items: first..<from.first - 1, from: table, isDistinct: tokens[start].isWord("distinct"), condition: try clause(1),
+            group: try clause(2), having: try clause(3),
             order: try clause(4), limit: try clause(5))
     }
 
@@ -254,6 +264,14 @@ struct SQLGroupReader {
         let texts = columns.compactMap { key($0) }
         guard texts.count == columns.count else { throw NotGrouped() }
         edits.append((bytes(range), texts.joined(separator: ", ")))
+    }
+
+    /// Reads SELECT DISTINCT of columns: each of its rows is a group.
+    private mutating func readDistinct() {
+        let columns = items.compactMap { wholeColumn($0.tokens) }
+        guard columns.count == items.count else { return }
+        for column in columns where !keys.contains(column) { keys.append(column) }
+        if keys.count > SQLGroupTable.keys { keys = [] }
     }
 
     /// Returns the text of a group's column; nil if it is none.

@@ -44,7 +44,7 @@ final class SQLGrouping {
         self.literals = literals
         let columns = table.columns
         let condition = reader.test.map { [$0.text(columns)] } ?? []
-        let sums = reader.measures.map { $0.text(columns) }.joined(separator: ", ")
+        let sums = reader.measures.map { $0.text(columns, reader.literals) }.joined(separator: ", ")
         let groups =
             reader.keys.isEmpty
             ? sums : "group by \(reader.keys.map { columns[$0].name }.joined(separator: ", "))" + (sums.isEmpty ? "" : ": \(sums)")
@@ -61,17 +61,18 @@ final class SQLGrouping {
             return aggregates.count - 1
         }
         let isWhole = keys.isEmpty, summation = SQLGrouping.summation
+        // Whatever Query cannot compute is found before the run.
         sources = measures.map { measure in
-            guard let column = measure.column.map({ columns[$0] }) else { return (index(Aggregate(.count)), nil) }
-            let name = column.schema.name, isOptional = column.schema.type.isOptional
-            let count = isOptional ? Aggregate(.count, name) : Aggregate(.count)
+            guard let operand = measure.operand else { return (index(Aggregate(.count)), nil) }
+            let text = measure.column.map { columns[$0].schema.name } ?? operand.query(columns, literals) ?? ""
+            let isOptional = operand.isOptional(columns), count = isOptional ? Aggregate(.count, text) : Aggregate(.count)
             switch measure.function {
-            case .count: return (index(measure.isDistinct ? Aggregate(.count, name, distinct: true) : count), nil)
-            case .sum: return (index(Aggregate(.sum, name, summation: summation)), isOptional || isWhole ? index(count) : nil)
-            case .total: return (index(Aggregate(.sum, name, summation: summation)), nil)
-            case .avg: return (index(Aggregate(.avg, name, summation: summation)), nil)
-            case .min: return (index(Aggregate(.min, name)), nil)
-            case .max: return (index(Aggregate(.max, name)), nil)
+            case .count: return (index(measure.isDistinct ? Aggregate(.count, text, distinct: true) : count), nil)
+            case .sum: return (index(Aggregate(.sum, text, summation: summation)), isOptional || isWhole ? index(count) : nil)
+            case .total: return (index(Aggregate(.sum, text, summation: summation)), nil)
+            case .avg: return (index(Aggregate(.avg, text, summation: summation)), nil)
+            case .min: return (index(Aggregate(.min, text)), nil)
+            case .max: return (index(Aggregate(.max, text)), nil)
             }
         }
         // The names must differ from those of the keys.
@@ -102,7 +103,10 @@ final class SQLGrouping {
     }
 
     private func isExact(_ measure: SQLMeasure) -> Bool {
-        guard let index = measure.column else { return true }
+        guard let operand = measure.operand else { return true }
+        guard let index = measure.column else {
+            return operand.query(table.columns, literals) != nil && operand.bound(table, literals) != nil
+        }
         let column = table.columns[index]
         guard !column.isLink else { return false }
         switch (measure.function, column.form) {

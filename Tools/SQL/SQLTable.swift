@@ -23,6 +23,7 @@ package final class SQLTable: SQLVirtualTable {
     private var knownSample: ColumnSample?
     private var orderedColumns: [Int: Bool] = [:]
     private var magnitudes: [Int: UInt64?] = [:]
+    private var realMagnitudes: [Int: Double?] = [:]
     /// The work for statements so far.
     package internal(set) var work = Work()
 
@@ -70,6 +71,7 @@ package final class SQLTable: SQLVirtualTable {
         knownSample = nil
         orderedColumns = [:]
         magnitudes = [:]
+        realMagnitudes = [:]
     }
 
     override var columnCount: Int { columns.count }
@@ -138,6 +140,19 @@ package final class SQLTable: SQLVirtualTable {
             return true
         }
         magnitudes[index] = isKnown ? largest : UInt64?.none
+        return isKnown ? largest : nil
+    }
+
+    /// The same for a column of doubles, none of which is NaN or infinite.
+    func realMagnitude(_ index: Int) -> Double? {
+        if let known = realMagnitudes[index] { return known }
+        var largest = 0.0
+        let isKnown = zonesSatisfy(index) { zone in
+            guard case .reals(let low, let high) = zone.bounds else { return zone.allNull }
+            largest = max(largest, low.magnitude, high.magnitude)
+            return largest.isFinite
+        }
+        realMagnitudes[index] = isKnown ? largest : Double?.none
         return isKnown ? largest : nil
     }
 

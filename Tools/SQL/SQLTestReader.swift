@@ -7,13 +7,15 @@ struct SQLTestReader {
     private var at: Int
     private var depth = 0
     /// The literals as written.
-    private(set) var literals: [String] = []
+    private(set) var literals: [String]
 
     /// The maximum nesting, and the maximum number of literals.
-    private static let maximumDepth = 100, maximumLiterals = 1000
+    private static let maximumDepth = 100
+    static let maximumLiterals = 1000
 
     init(_ reader: SQLGroupReader, _ range: Range<Int>) {
         self.reader = reader
+        literals = reader.literals
         at = range.lowerBound
         end = range.upperBound
     }
