@@ -3,27 +3,6 @@ import FirnTable
 /// The error for a statement that SQLite executes alone.
 struct NotGrouped: Error {}
 
-/// An aggregate that the engine computes.
-struct SQLMeasure: Hashable {
-    enum Function: String {
-        case count, sum, total, avg, min, max
-    }
-    let function: Function
-    /// nil: rows.
-    let operand: SQLOperand?
-    let isDistinct: Bool
-
-    /// The column, if the operand is one.
-    var column: Int? {
-        guard case .column(let column)? = operand else { return nil }
-        return column
-    }
-
-    func text(_ columns: [SQLColumn], _ literals: [String]) -> String {
-        "\(function.rawValue)(\(isDistinct ? "distinct " : "")\(operand.map { $0.text(columns, literals) } ?? "*"))"
-    }
-}
-
 /// Reads a SELECT of one table with groups or aggregates, and collects the changes of its text with which it reads the groups from
 /// `SQLGroupTable`. Whatever is not known for certain throws `NotGrouped`. SQLite has already accepted the statement.
 struct SQLGroupReader {

@@ -1,5 +1,26 @@
 import FirnTable
 
+/// An aggregate that the engine computes.
+struct SQLMeasure: Hashable {
+    enum Function: String {
+        case count, sum, total, avg, min, max
+    }
+    let function: Function
+    /// nil: rows.
+    let operand: SQLOperand?
+    let isDistinct: Bool
+
+    /// The column, if the operand is one.
+    var column: Int? {
+        guard case .column(let column)? = operand else { return nil }
+        return column
+    }
+
+    func text(_ columns: [SQLColumn], _ literals: [String]) -> String {
+        "\(function.rawValue)(\(isDistinct ? "distinct " : "")\(operand.map { $0.text(columns, literals) } ?? "*"))"
+    }
+}
+
 /// What an aggregate computes for each row: a column, or doubles computed from columns and literals.
 indirect enum SQLOperand: Hashable {
     case column(Int)
