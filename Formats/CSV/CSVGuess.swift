@@ -105,8 +105,11 @@ struct CSVWord: Equatable, Sendable {
     }
 
     var text: String {
-        String(
-            decoding: (0..<Int(high >> 56)).map { UInt8(truncatingIfNeeded: ($0 < 8 ? low : high) >> UInt64($0 % 8 * 8)) }, as: UTF8.self)
+        let bytes = (0..<Int(high >> 56)).map { (at: Int) -> UInt8 in
+            let word = at < 8 ? low : high
+            return UInt8(truncatingIfNeeded: word >> UInt64(at % 8 * 8))
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

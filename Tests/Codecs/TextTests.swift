@@ -102,11 +102,14 @@ enum TextSample: String, CaseIterable {
             case .many: text.append("name \(dice.next() % UInt64(max(n / 4, 1)))")
             case .distinctIds: text.append("Customer#\(String(1_000_000 + i).dropFirst())")
             case .sentences:
-                text.append(
-                    (0..<Int(2 + dice.next() % 9)).map { _ in words[Int(dice.next() % 10)] }.joined(separator: " ")
-                        + String(dice.next() % 1000))
-            case .random: text.append((0..<Int(dice.next() % 30)).map { _ in UInt8(truncatingIfNeeded: dice.next()) })
-            case .zeros: text.append([0, 1, 0] + Array("v\(dice.next() % UInt64(n + 1))".utf8) + [0])
+                let count = Int(2 + dice.next() % 9), sentence = (0..<count).map { _ -> String in words[Int(dice.next() % 10)] }
+                text.append(sentence.joined(separator: " ") + String(dice.next() % 1000))
+            case .random:
+                let count = Int(dice.next() % 30)
+                text.append((0..<count).map { _ -> UInt8 in UInt8(truncatingIfNeeded: dice.next()) })
+            case .zeros:
+                let middle = Array("v\(dice.next() % UInt64(n + 1))".utf8)
+                text.append([0, 1, 0] as [UInt8] + middle + [0])
             case .mixed:
                 switch dice.next() % 4 {
                 case 0: text.appendEmpty()

@@ -222,7 +222,8 @@ import Testing
     private func sine(_ x: Double) -> Double {
         var term = x, sum = x
         for n in 1..<20 {
-            term *= -x * x / Double(2 * n * (2 * n + 1))
+            let divisor = Double(2 * n * (2 * n + 1)), square: Double = x * x
+            term *= -square / divisor
             sum += term
         }
         return sum

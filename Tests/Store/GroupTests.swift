@@ -121,7 +121,10 @@ import Testing
         #expect(syncs < 200, "200 commits took \(syncs) syncs")
         let snapshot = try store.snapshot(), all = Array(try snapshot.read(snapshot.catalogue))
         #expect(all.count == 400)
-        for thread in 0..<8 { #expect(stride(from: 0, to: 400, by: 2).filter { all[$0] == thread }.map { all[$0 + 1] } == Array(0..<25)) }
+        for thread in 0..<8 {
+            let steps = stride(from: 0, to: 400, by: 2).filter { (at: Int) -> Bool in Int(all[at]) == thread }
+            #expect(steps.map { (at: Int) -> UInt8 in all[at + 1] } == Array(0..<25))
+        }
         var list: [String] = []
         try store.verify { list.append($0.description) }
         #expect(list.isEmpty, "\(list)")

@@ -117,8 +117,10 @@ struct SymbolTraining {
         let chosen = candidates.enumerated().sorted {
             $0.element.gain != $1.element.gain ? $0.element.gain > $1.element.gain : $0.offset < $1.offset
         }
-        return chosen.prefix(count).map { (_, candidate) in
-            (0..<candidate.length).map { UInt8(truncatingIfNeeded: candidate.words[$0 >> 3] >> UInt64(($0 & 7) * 8)) }
+        return chosen.prefix(count).map { (_, candidate) -> [UInt8] in
+            (0..<candidate.length).map { (at: Int) -> UInt8 in
+                UInt8(truncatingIfNeeded: candidate.words[at >> 3] >> UInt64((at & 7) * 8))
+            }
         }
     }
 }

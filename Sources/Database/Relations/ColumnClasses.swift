@@ -4,7 +4,7 @@ import FirnTable
 
 /// The rows of a column as numbers of its distinct values, in the order of their appearance. Rows with the same number have the same bits.
 struct ColumnClasses {
-    /// One number for each row; -1 if the row has no value.
+    /// One number for each row; -1 if the row has no value. Empty after `forgetRows()`.
     private(set) var ids: [Int32] = []
     /// The number of distinct values.
     private(set) var count = 0
@@ -30,6 +30,9 @@ struct ColumnClasses {
             }
         }
     }
+
+    /// Forgets the number of each row; what is known of the column as a whole stays.
+    mutating func forgetRows() { ids = [] }
 
     /// Whether a column may take part in a relation: single values that are not composed of several kinds.
     static func accepts(_ type: ColumnType) -> Bool { !type.isCollection && type.kind != .any && type.kind != .embedded }

@@ -3,7 +3,9 @@ import FirnTable
 
 /// A column of a sample of rows: how much its values may take, and their numbers.
 struct ColumnSketch {
-    let classes: ColumnClasses
+    private(set) var classes: ColumnClasses
+    /// The number of rows of the sample.
+    let rows: Int
     /// The information of a value, in bits.
     let information: Double
     /// About how many bits a row takes: less than the information if values repeat in consecutive rows.
@@ -16,6 +18,7 @@ struct ColumnSketch {
         let count = column.count
         guard count > 0, let classes = ColumnClasses(column, limit: .max) else { return nil }
         self.classes = classes
+        self.rows = count
         var counts = [Int](repeating: 0, count: classes.count + 1), changes = 0, tests = 0
         for i in 0..<count {
             counts[classes.ids[i] < 0 ? classes.count : Int(classes.ids[i])] += 1
@@ -35,6 +38,19 @@ struct ColumnSketch {
         let unseen = count >= rows ? 0 : min(singles * singles / (2 * pairs), singles / Double(count) * Double(rows - count))
         expectedDistinct = Double(classes.count) + unseen
     }
+
+    /// The sketch without the numbers of its rows.
+    var withoutRows: ColumnSketch {
+        var sketch = self
+        sketch.classes.forgetRows()
+        return sketch
+    }
+
+    /// Whether other columns may follow from this one: its values repeat.
+    var canBeSource: Bool { classes.count >= 2 && classes.count * 10 <= rows * 9 }
+
+    /// Whether it may follow from other columns: it is not constant, and takes bytes.
+    var canBeTarget: Bool { classes.count + (classes.hasNulls ? 1 : 0) >= 2 && cost > 0.02 }
 }
 
 /// The binary logarithm, interpolated linearly between powers of two: the same on every machine.
@@ -49,6 +65,9 @@ struct RelationSearch {
     static let maximumSources = 64
     /// At most so many pairs are verified for one column.
     static let maximumCandidates = 3
+    /// The rows of the samples of at most so many columns are kept. Those of wider types would take tens of megabytes: they are numbered
+    /// again when they are compared.
+    static let maximumKept = 1024
 
     struct Candidate {
         var source: Int
@@ -71,21 +90,18 @@ struct RelationSearch {
     /// Returns the columns that may be the ones that others follow from.
     static func sources(_ sketches: [ColumnSketch?], canBeSource: [Bool]) -> [Int] {
         let all = sketches.indices.filter { column in
-            guard canBeSource[column], let sketch = sketches[column] else { return false }
-            return sketch.classes.count >= 2 && sketch.classes.count * 10 <= sketch.classes.ids.count * 9
+            canBeSource[column] && sketches[column]?.canBeSource ?? false
         }
         guard all.count > maximumSources else { return all }
         return all.sorted { (sketches[$0]!.classes.count, $1) > (sketches[$1]!.classes.count, $0) }.prefix(maximumSources).sorted()
     }
 
-    /// Returns the best candidates for a column, best first.
-    static func candidates(for target: Int, _ sketches: [ColumnSketch?], sources: [Int], rows: Int) -> [Candidate] {
-        guard let sketch = sketches[target], sketch.classes.count + (sketch.classes.hasNulls ? 1 : 0) >= 2, sketch.cost > 0.02 else {
-            return []
-        }
+    /// Returns the best candidates for a column, best first. `sketch` is the one of the column.
+    static func candidates(for target: Int, _ sketch: ColumnSketch, sources: [(column: Int, sketch: ColumnSketch)], rows: Int)
+        -> [Candidate]
+    {
         var found: [Candidate] = []
-        for source in sources where source != target {
-            let other = sketches[source]!
+        for (source, other) in sources where source != target {
             guard other.classes.count * 2 >= sketch.classes.count, let errors = errors(sketch.classes, other.classes) else { continue }
             let exceptions = errors * (2 + sketch.information + logarithm(1 / max(errors, 1e-6)))
             let after = Double(rows) * exceptions + other.expectedDistinct * sketch.information

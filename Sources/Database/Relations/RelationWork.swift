@@ -62,18 +62,25 @@ struct RelationWork {
     mutating func candidates(_ known: [(source: Int, target: Int)]?, canBeCoded: [Bool]) -> [RelationSearch.Candidate] {
         let sample = RelationSearch.sample(rows: rows), wanted = known.map { Set($0.flatMap { [$0.source, $0.target] }) }
         let columns = columns, rows = rows
-        sketches = map(columns.count) { index -> Unshared<ColumnSketch?> in
-            guard let column = columns[index], column.count == rows, wanted?.contains(index) ?? true else { return Unshared(nil) }
-            return Unshared(ColumnSketch(sample.count == rows ? column : column.gather(sample), rows: rows))
-        }.map(\.value)
+        func sketch(_ index: Int) -> ColumnSketch? {
+            guard let column = columns[index], column.count == rows, wanted?.contains(index) ?? true else { return nil }
+            return ColumnSketch(sample.count == rows ? column : column.gather(sample), rows: rows)
+        }
+        let keepsRows = columns.count <= RelationSearch.maximumKept
+        sketches = map(columns.count) { Unshared(keepsRows ? sketch($0) : sketch($0)?.withoutRows) }.map(\.value)
         let sketches = sketches, mayCode = columns.indices.map { canBeCoded[$0] && RelationWork.hasCodes(columns[$0]) }
         if let known {
             return known.filter { mayCode[$0.source] && sketches[$0.source] != nil && sketches[$0.target] != nil }
                 .map { RelationSearch.Candidate(source: $0.source, target: $0.target, gain: 0) }
         }
-        let sources = RelationSearch.sources(sketches, canBeSource: mayCode)
-        let found = map(columns.count) { target in
-            Unshared(RelationSearch.candidates(for: target, sketches, sources: sources, rows: rows))
+        let sources = RelationSearch.sources(sketches, canBeSource: mayCode).map {
+            (column: $0, sketch: keepsRows ? sketches[$0]! : sketch($0)!)
+        }
+        let found = map(columns.count) { target -> Unshared<[RelationSearch.Candidate]> in
+            guard sketches[target]?.canBeTarget ?? false, let own = keepsRows ? sketches[target] : sketch(target) else {
+                return Unshared([])
+            }
+            return Unshared(RelationSearch.candidates(for: target, own, sources: sources, rows: rows))
         }.flatMap(\.value)
         guard found.count > RelationWork.maximumPairs else { return found }
         return Array(found.sorted { ($0.gain, $1.target, $1.source) > ($1.gain, $0.target, $0.source) }.prefix(RelationWork.maximumPairs))

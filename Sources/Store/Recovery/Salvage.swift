@@ -135,7 +135,8 @@ package final class Salvage: ExtentSource, Sendable {
     }
 
     static func slots(_ mapping: Mapping, _ length: UInt64) -> [Slot] {
-        ([UInt64(0)] + (1...Root.maximumSlotDistance).map { $0 * 4096 }).filter { $0 + UInt64(Root.length) <= length }.map { offset in
+        let distances = [UInt64(0)] + (1...Root.maximumSlotDistance).map { UInt64($0) * 4096 }
+        return distances.filter { (offset: UInt64) -> Bool in offset + UInt64(Root.length) <= length }.map { offset in
             let bytes = mapping.bytes(at: Int(offset), count: Int(min(UInt64(Root.slotBytes), length - offset)))
             if let whole = try? Root(slot: bytes, at: offset) { return Slot(whole: whole) }
             let corrected = Root(correcting: bytes, at: offset)
