@@ -15,11 +15,15 @@ package struct EncodingFeatures: OptionSet, Sendable, Hashable {
     package static let numbers = EncodingFeatures(rawValue: 1 << 33)
     /// A text encoding after those of version 1.
     package static let text = EncodingFeatures(rawValue: 1 << 34)
+    /// Streams that are coded with the predictions of a model.
+    package static let models = EncodingFeatures(rawValue: 1 << 35)
 }
 
 extension IntegersEncoding {
     /// The feature that a file with this encoding needs.
-    var features: EncodingFeatures { rawValue > IntegersEncoding.entropy.rawValue ? .numbers : [] }
+    var features: EncodingFeatures {
+        self == .modelled ? .models : rawValue > IntegersEncoding.entropy.rawValue ? .numbers : []
+    }
 }
 
 extension FloatsEncoding {
@@ -29,7 +33,7 @@ extension FloatsEncoding {
 
 extension TextEncoding {
     /// The feature that a file with this encoding needs.
-    var features: EncodingFeatures { rawValue > TextEncoding.raw.rawValue ? .text : [] }
+    var features: EncodingFeatures { self == .modelled ? .models : rawValue > TextEncoding.raw.rawValue ? .text : [] }
 }
 
 extension IntegersReader {

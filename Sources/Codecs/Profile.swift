@@ -6,4 +6,10 @@ package enum Profile: UInt8, Sendable {
     case standard = 1
     /// Entropy coding wherever it saves at least 3 %.
     case small = 2
+    /// As `small`, and models that predict each bit wherever they save at least 3 %: for types of one segment, which a reader can afford to
+    /// decode as a whole, half a microsecond a byte. A writer chooses it instead of `small`; users cannot.
+    case modelled = 3
+
+    /// Whether size matters more than time.
+    var isSmall: Bool { self == .small || self == .modelled }
 }

@@ -149,7 +149,8 @@ import Testing
     }
 
     @Test func `seeds have text as symbols, dictionaries, pages and bytes`() throws {
-        for (name, profile) in [("fast", Profile.fast), ("standard", .standard), ("small", .small)] {
+        // With the profile `small`, types of one segment are modelled.
+        for (name, profile) in [("fast", Profile.fast), ("standard", .standard), ("modelled", .small)] {
             try file("text-\(name)") {
                 $0.profile = profile
                 try load($0, FeatureSeedTests.text, 500, sentence)

@@ -113,6 +113,12 @@ import Testing
                 ("random", (0..<count).map { _ in Int64(bitPattern: random.next()) }),
                 ("panel", (0..<count).map { Int64($0 % 37 * ($0 % 37) * 7919 % 100_003) }),
             ]
+            var dice = Random(seed: UInt64(count))
+            let prices = (0..<count).map { _ in
+                Int64(dice.next() % 90_000 * 1000) + [5, 250, 499, 999][Int(dice.next() % 4)]
+            }
+            let modelled = prices.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .modelled) }
+            try save(stream(0, count, modelled), "streams", "words-prices-\(n)")
             for (name, values) in shapes {
                 for (p, profile) in [Profile.fast, .small].enumerated() {
                     try save(

@@ -16,7 +16,7 @@ import Testing
         #expect(
             IntegersEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
                 "empty 0", "constant 1", "sequence 2", "packed 3", "scaled 4", "delta 5", "dictionary 6", "runLength 7", "entropy 8",
-                "pages 9",
+                "pages 9", "modelled 10",
             ])
         #expect(
             FloatsEncoding.allCases.map { "\($0) \($0.rawValue)" } == [

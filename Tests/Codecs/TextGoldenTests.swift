@@ -23,6 +23,7 @@ import Testing
         #expect(TextEncoding.pages.rawValue == 0x62)
         #expect(TextEncoding.symbols.rawValue == 0x63)
         #expect(TextEncoding.raw.rawValue == 0x64)
+        #expect(TextEncoding.modelled.rawValue == 0x65)
         #expect(SharedBlob.Kind.values.rawValue == 1)
         #expect(SharedBlob.Kind.trained.rawValue == 2)
     }

@@ -70,6 +70,7 @@ import Testing
         add("large pages", [TextSample.mixed.text(5000, seed: 1)], .small)
         add("fast pages", [TextSample.zeros.text(3000, seed: 1), TextSample.zeros.text(2000, seed: 2)], .fast)
         add("raw", [TextSample.random.text(300, seed: 1)])
+        add("modelled", [TextSample.sentences.text(150, seed: 1)], .modelled)
         add("ids", [TextSample.distinctIds.text(6000, seed: 1), TextSample.distinctIds.text(1200, seed: 2)])
         add("sentences", [TextSample.sentences.text(6000, seed: 1), TextSample.sentences.text(1200, seed: 2)])
         var outlying = TextSample.mixed.text(500, seed: 4)

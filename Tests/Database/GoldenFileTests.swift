@@ -63,6 +63,9 @@ struct GoldenFile: Sendable {
         GoldenFile(
             name: "relations.firn", hash: "2f5af6c495d240783495cd0a0cd0a2b4", readerFeatures: 1 << 32, writerFeatures: 0,
             write: GoldenRows.writeRelations, rows: ["Player": GoldenRows.players]),
+        GoldenFile(
+            name: "models.firn", hash: "f17137f5cca1e648d68968091ed942b5", readerFeatures: 1 << 35, writerFeatures: 0,
+            write: ModelledRows.write, rows: ["Stop": ModelledRows.rows]),
     ]
 }
 

@@ -237,7 +237,7 @@ func encodeBooleans(_ bits: Bits, profile: Profile, depth: Int) -> [UInt8] {
         // The bytes of the bitmap as an integer stream, which may use entropy coding.
         let bytes = bits.words.withUnsafeBytes { $0.prefix(raw).map { Int64($0) } }
         let words = bytes.withUnsafeBufferPointer { encodeIntegers($0, profile: profile, depth: max(depth, 2) &+ 1) }
-        if (words.count &+ 1) &* 100 < best.count &* (profile == .small ? 97 : 85) { return [BooleansEncoding.bytes.rawValue] + words }
+        if (words.count &+ 1) &* 100 < best.count &* (profile.isSmall ? 97 : 85) { return [BooleansEncoding.bytes.rawValue] + words }
     }
     return best
 }

@@ -21,8 +21,8 @@ package enum FloatsEncoder {
         let mixed = single || profile == .fast ? nil : MixedEncoder(values, present: present)
         if let decimals, !decimals.hasExceptions {
             // Decimals with the same number of digits are read faster.
-            guard let mixed, mixed.hasBase || mixed.expectedSaving > (profile == .small ? 4 : 20) else { return decimals.bytes }
-            return mixed.encode(profile: profile, goal: decimals.bytes.count &* (profile == .small ? 98 : 80) / 100) ?? decimals.bytes
+            guard let mixed, mixed.hasBase || mixed.expectedSaving > (profile.isSmall ? 4 : 20) else { return decimals.bytes }
+            return mixed.encode(profile: profile, goal: decimals.bytes.count &* (profile.isSmall ? 98 : 80) / 100) ?? decimals.bytes
         }
         var best = decimals?.bytes
         // Doubles of unknown form, and exceptions, are stored in full each time, so doubles that repeat can be smaller in a dictionary.
@@ -30,7 +30,7 @@ package enum FloatsEncoder {
             let ordered = encodeOrdered(values, present: present, single: single, profile: profile)
             if best.map({ ordered.count &* 100 < $0.count &* 97 }) ?? true { best = ordered }
         }
-        let goal = best.map { $0.count &* (profile == .small ? 99 : 92) / 100 } ?? values.count &* 8
+        let goal = best.map { $0.count &* (profile.isSmall ? 99 : 92) / 100 } ?? values.count &* 8
         return mixed?.encode(profile: profile, goal: goal) ?? best
             ?? encodeOrdered(values, present: present, single: single, profile: profile)
     }
@@ -68,7 +68,7 @@ package enum FloatsEncoder {
         guard ordered.count >= 64, goal > ordered.count &* 5 else { return nil }
         var best: (upper: [UInt8], lowerBits: Int)?, bestSize = goal
         // Entropy coding of so small a part of the bits never saves the 15 % that profiles other than `small` require.
-        let profile = profile == .small ? profile : .fast
+        let profile = profile.isSmall ? profile : .fast
         for lowerBits in [52, 48, 44] {
             let upper = ordered.map { $0 &>> Int64(lowerBits) }.withUnsafeBufferPointer {
                 IntegersEncoder.encode($0, present: present, profile: profile)

@@ -78,13 +78,16 @@ func encodeIntegers(_ values: UnsafeBufferPointer<Int64>, profile: Profile, dept
         depth < 3
         ? encodeSingly(values, survey, profile: profile, depth: depth) : encodeDeep(values, survey, profile: profile, depth: depth)
     guard profile != .fast, depth < nestingLimit else { return found.bytes }
-    return encodeRepeats(values, survey, found, profile: profile) ?? found.bytes
+    let best = encodeRepeats(values, survey, found, profile: profile) ?? found.bytes
+    // Parts of streams that are nested deeper are seldom digits that have something in common.
+    guard profile == .modelled, depth < 2 else { return best }
+    return encodeModelled(values, low: survey.low, high: survey.high, goal: best.count &* 97 / 100) ?? best
 }
 
 /// Returns zstd pages of the values or of the steps if they are sufficiently smaller than `found`.
 private func encodeRepeats(_ values: UnsafeBufferPointer<Int64>, _ survey: IntegersSurvey, _ found: Encoded, profile: Profile) -> [UInt8]? {
     var goal =
-        found.isSlow ? found.bytes.count &* (profile == .small ? 99 : 95) / 100 : secondTierGoal(found.bytes.count, values.count, profile)
+        found.isSlow ? found.bytes.count &* (profile.isSmall ? 99 : 95) / 100 : secondTierGoal(found.bytes.count, values.count, profile)
     var best: [UInt8]?
     if let pages = encodePages(values, low: survey.low, high: survey.high, profile: profile, goal: goal) {
         (best, goal) = (pages, pages.count)
@@ -132,7 +135,7 @@ private func encodeSingly(_ values: UnsafeBufferPointer<Int64>, _ survey: Intege
         if estimate < best {
             // Nested streams may use entropy coding; then the result must save as much as entropy coding must.
             var goal = secondTierGoal(best, values.count, profile)
-            if profile != .small {
+            if !profile.isSmall {
                 let light = encodeRunLength(values, changes: survey.changes, profile: .fast, depth: depth)
                 if light.count < best { (winner, best) = (Encoded(bytes: light), light.count) }
                 goal = min(goal, light.count &* (values.count < fullSegment ? 92 : 85) / 100)
@@ -144,7 +147,7 @@ private func encodeSingly(_ values: UnsafeBufferPointer<Int64>, _ survey: Intege
         }
     }
     if let candidate = encodeFewDistinct(values, packedSize: best, profile: profile, depth: depth),
-        candidate.count &* 100 < best &* (profile == .small ? 98 : 95)
+        candidate.count &* 100 < best &* (profile.isSmall ? 98 : 95)
     {
         (winner, best) = (Encoded(bytes: candidate), candidate.count)
     }
@@ -189,7 +192,7 @@ private func encodeSteeply(_ values: UnsafeBufferPointer<Int64>, _ survey: Integ
         let bytes = encodeDelta(
             values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 8,
             steps: encodeIntegers(steps, profile: profile, depth: depth &+ 1))
-        return bytes.count &* 100 < best &* (profile == .small ? 99 : 95) ? bytes : nil
+        return bytes.count &* 100 < best &* (profile.isSmall ? 99 : 95) ? bytes : nil
     }
 }
 
@@ -212,7 +215,7 @@ private let fullSegment = 65_536
 /// Returns the maximum size of a stream that is read several times as slowly as bit-packed values, when the best other one takes `best`
 /// bytes. In full segments, less than a quarter must be half a byte of each value at least.
 private func secondTierGoal(_ best: Int, _ count: Int, _ profile: Profile) -> Int {
-    if profile == .small { return best &* 99 / 100 }
+    if profile.isSmall { return best &* 99 / 100 }
     if count < fullSegment { return best &* 90 / 100 }
     return max(best &* 78 / 100, min(best &* 90 / 100, best &- count / 2))
 }

@@ -1,6 +1,7 @@
 /// The first byte of an integer stream. Stored in files; never renumbered.
 enum IntegersEncoding: UInt8, CaseIterable {
-    case empty = 0, constant = 1, sequence = 2, packed = 3, scaled = 4, delta = 5, dictionary = 6, runLength = 7, entropy = 8, pages = 9
+    case empty = 0, constant = 1, sequence = 2, packed = 3, scaled = 4, delta = 5, dictionary = 6, runLength = 7, entropy = 8, pages = 9,
+        modelled = 10
 }
 
 /// The first byte of a stream of doubles.

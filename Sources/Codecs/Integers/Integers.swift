@@ -148,6 +148,7 @@ func openIntegers(_ bytes: UnsafeRawBufferPointer, count: Int, depth: Int) throw
         case .runLength: try IntegersRunLength(&reader, count: count, depth: depth)
         case .entropy: try IntegersEntropy(&reader, count: count, depth: depth)
         case .pages: try IntegersPages(&reader, count: count, depth: depth)
+        case .modelled: try IntegersModelled(&reader, count: count)
         }
     body.ownFeatures = encoding.features
     return body

@@ -14,8 +14,8 @@ struct EntropyPlan {
         let span = UInt64(bitPattern: high &- low)
         transform = low < 0 && span >= 1 << 16 ? .zigzag : .offset(low)
         histogram = EntropyHistogram(values, transform: transform, largest: max(transform.forward(low), transform.forward(high)))
-        model = EntropyModel(histogram, fewer: profile != .small)
-        pageLog = profile == .small ? 10 : 8
+        model = EntropyModel(histogram, fewer: !profile.isSmall)
+        pageLog = profile.isSmall ? 10 : 8
     }
 
     /// The approximate size of the stream in bytes.

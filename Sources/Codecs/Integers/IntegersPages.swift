@@ -157,7 +157,7 @@ private struct PagesShape {
     let pageBytes: Int
 
     init(_ profile: Profile) {
-        if profile == .small {
+        if profile.isSmall {
             (level, trials, sample, pageBytes) = (19, [(2, 72), (8, 88)], nil, .max)
         } else {
             (level, trials, sample, pageBytes) = (7, [(1, 90)], 8192, 8 << 10)

@@ -20,7 +20,7 @@ struct DictionaryEncoder {
             switch profile {
             case .fast: 1
             case .standard: table.valueBytes < 32 << 10 && !isQuick ? 19 : 9
-            case .small: 19
+            case .small, .modelled: 19
             }
         blob = DictionaryValues.encode(count: order.count, level: level) { table.value(Int(order[$0])) }
     }

@@ -22,7 +22,7 @@ struct SymbolEncoder {
             out.append(UInt8(index))
         }
         // Readers need the starts before anything else, so they are entropy-coded only in the profile that minimizes size.
-        let startsProfile = profile == .small ? profile : Profile.fast
+        let startsProfile = profile.isSmall ? profile : Profile.fast
         out.append(lengthPrefixed: starts.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: startsProfile) })
         var i = 0
         while i + 1 < codes.count {

@@ -29,7 +29,7 @@ final class TextCoder {
     /// the work of reading the first string, so the dictionary is stored uncompressed where that adds little to the total.
     var shared: [SharedBlob] {
         if trained.isEmpty { return [] }
-        let isKept = profile != .small && (dictionary.count - trained.count) * 64 <= streamBytes
+        let isKept = !profile.isSmall && (dictionary.count - trained.count) * 64 <= streamBytes
         return [
             SharedBlob(
                 kind: .trained, bytes: isKept && !dictionary.isEmpty ? TrainedText.encode(dictionary: dictionary, level: nil) : trained)
@@ -42,7 +42,7 @@ final class TextCoder {
         sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false, isQuick: Bool = false, trial found: PageTrial? = nil
     ) {
         self.profile = profile
-        self.isLookedUp = isLookedUp && profile != .small
+        self.isLookedUp = isLookedUp && !profile.isSmall
         var trial = found ?? PageTrial(sample, segments: segments, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick)
         let raw = Double(max(sample.bytes.count, 1))
         let allowance = self.isLookedUp ? Self.lookupAllowance : 1
@@ -157,8 +157,8 @@ struct PageTrial {
         let raw = sample.bytes.count + sample.count
         plan = PagePlan(
             level: Self.level(raw: raw, segments: segments, profile: profile, isQuick: isQuick), terminated: false,
-            pageBytes: profile == .small ? Self.largePageBytes : 4 << 10,
-            pageValues: profile == .small ? 1 << 16 : 256)
+            pageBytes: profile.isSmall ? Self.largePageBytes : 4 << 10,
+            pageValues: profile.isSmall ? 1 << 16 : 256)
         bytes = .infinity
         let pages = Self.pages(sample, plan: plan)
         let trial = Self.spread(pages, bytes: 256 << 10, raw: raw)
@@ -181,7 +181,7 @@ struct PageTrial {
         case _ where isQuick: quickLevel
         // Only small columns get the highest level; large ones must not slow down a conversion.
         case .standard: segments > 1 || raw > 1 << 20 ? quickLevel : raw > 64 << 10 ? 12 : 19
-        case .small: 19
+        case .small, .modelled: 19
         }
     }
 
@@ -217,7 +217,7 @@ struct PageTrial {
         let training = Self.spread(pages, bytes: Self.trainingBytes, raw: raw)
         let dictionary = Self.train(sample, training, terminated: plan.terminated, size: min(raw / 3, Self.maximumDictionaryBytes))
         guard !dictionary.isEmpty else { return }
-        let stored = TrainedText.encode(dictionary: dictionary, level: profile == .small ? 19 : 9)
+        let stored = TrainedText.encode(dictionary: dictionary, level: profile.isSmall ? 19 : 9)
         var candidate = plan
         candidate.dictionary = dictionary
         let size = Self.size(sample, candidate, trial) * share

@@ -10,4 +10,6 @@ enum TextEncoding: UInt8 {
     case symbols = 0x63
     /// Lengths and uncompressed bytes.
     case raw = 0x64
+    /// Bytes coded with the predictions of a model.
+    case modelled = 0x65
 }

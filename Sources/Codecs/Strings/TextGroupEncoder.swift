@@ -37,7 +37,7 @@ package final class TextGroupEncoder {
     package init(profile: Profile, isLookedUp: Bool = false, isQuick: Bool = false, trialRows: Int = minimumRows) {
         self.profile = profile
         self.isLookedUp = isLookedUp
-        self.isQuick = isQuick && profile != .small
+        self.isQuick = isQuick && !profile.isSmall
         self.trialRows = trialRows
     }
 
@@ -89,6 +89,16 @@ package final class TextGroupEncoder {
     /// Ends the group. Returns the blobs that streams refer to as shared 0, 1, …, and the segments that `takeReady` has not returned yet. A
     /// group of one segment shares no blob.
     package func finish() -> (shared: [SharedBlob], rest: [(Int, [UInt8])]) {
+        let single = profile == .modelled && segmentCount == 1 && !isPinned ? held ?? table.flatMap { coded.first?.text($0) } : nil
+        let end = finishUnmodelled()
+        guard let single, end.rest.count == 1, let modelled = ModelledTextReader.encode(single, below: end.rest[0].1.count * 97 / 100)
+        else {
+            return end
+        }
+        return ([], [(0, modelled)])
+    }
+
+    private func finishUnmodelled() -> (shared: [SharedBlob], rest: [(Int, [UInt8])]) {
         if let table {
             let (shared, streams) = finishCoded(table)
             return (shared, streams.enumerated().map { ($0.offset, $0.element) })
@@ -146,13 +156,13 @@ package final class TextGroupEncoder {
         guard limit * 8 > rawBytes, let first = coded.first?.text(table) else { return nil }
         // Training and a high level save at most a third, so a trial without them shows whether they are worth the time.
         let quick = PageTrial(first, segments: coded.count, profile: profile, isLookedUp: isLookedUp, isQuick: true)
-        let gain = isQuick ? 1 : profile == .small ? 2 : 1.5
+        let gain = isQuick ? 1 : profile.isSmall ? 2 : 1.5
         guard quick.bytes * Double(rawBytes) < Double(limit) * gain * Double(max(first.bytes.count, 1)) else { return nil }
         let inline = coded.count == 1
         let isEnough = isQuick || quick.isComplete(first, segments: coded.count, profile: profile)
         let coder = TextCoder(
             sample: first, segments: coded.count, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick, trial: isEnough ? quick : nil)
-        let share = profile == .small ? 0.98 : 0.9
+        let share = profile.isSmall ? 0.98 : 0.9
         guard Double(limit) * share > coder.ratio * Double(rawBytes) + Double(coder.shared.reduce(0) { $0 + $1.bytes.count }) else {
             return nil
         }

@@ -17,6 +17,7 @@ package final class TextReader: Sendable {
         case pages(PageReader)
         case symbols(SymbolReader)
         case raw(RawTextReader)
+        case modelled(ModelledTextReader)
     }
 
     /// Opens a stream. `shared` are the shared blobs of the group, in the order of `TextGroupEncoder.finish`.
@@ -39,6 +40,7 @@ package final class TextReader: Sendable {
         case .pages: form = .pages(try PageReader(&reader, count: count, shared: shared, memory: memory))
         case .symbols: form = .symbols(try SymbolReader(&reader, count: count, shared: shared, memory: memory))
         case .raw: form = .raw(try RawTextReader(&reader, count: count, memory: memory))
+        case .modelled: form = .modelled(try ModelledTextReader(&reader, count: count, memory: memory))
         }
     }
 
@@ -50,6 +52,7 @@ package final class TextReader: Sendable {
         case .pages(let reader): reader.isTrained ? "zstd pages + dictionary" : "zstd pages"
         case .symbols(let reader): "symbol-table(\(reader.lengthsName))"
         case .raw: "raw"
+        case .modelled: "modelled"
         }
     }
 
@@ -79,6 +82,7 @@ package final class TextReader: Sendable {
         case .pages(let reader): try reader.decode(vector: vector, into: &text)
         case .symbols(let reader): try reader.decode(vector: vector, into: &text)
         case .raw(let reader): try reader.decode(vector: vector, into: &text)
+        case .modelled(let reader): try reader.decode(vector: vector, into: &text)
         }
         if let present { text.blank(unless: present) }
     }
@@ -99,6 +103,7 @@ package final class TextReader: Sendable {
         case .pages(let reader): return try reader.withValue(at: row, body)
         case .symbols(let reader): return try reader.withValue(at: row, body)
         case .raw(let reader): return try reader.withValue(at: row, body)
+        case .modelled(let reader): return try reader.withValue(at: row, body)
         }
     }
 
@@ -127,7 +132,7 @@ package final class TextReader: Sendable {
     /// The features that nested streams need.
     var nestedFeatures: EncodingFeatures {
         switch form {
-        case .constant, .pages: []
+        case .constant, .pages, .modelled: []
         case .dictionary(let reader): reader.features
         case .symbols(let reader): reader.features
         case .raw(let reader): reader.features

@@ -245,6 +245,7 @@ package final class BulkWriter {
     /// Encodes a segment. A column leaves `columns` when it is encoded, so that its memory is free for what the encoders of the next ones
     /// hold.
     private func seal(_ columns: Slots<BufferedColumn>, rows count: Int, rowIDs: RowIDs) throws(FirnError) {
+        let profile = isOnlySegment(rows: count) ? Profile.modelled : profile
         if encoders.isEmpty {
             let minimum = TextGroupEncoder.minimumRows, isWide = columns.count > BulkWriter.manyColumns
             let trialRows = isWide ? min(2 * minimum, max(minimum, 2 * segmentRows)) : minimum
@@ -293,6 +294,12 @@ package final class BulkWriter {
         {
             try endGroup()
         }
+    }
+
+    /// Whether the next segment is the only one of its type, so that all of its columns can be decoded as a whole.
+    private func isOnlySegment(rows: Int) -> Bool {
+        profile == .small && rows < segmentRows && group.isEmpty && entries.isEmpty && buffer.count <= BulkWriter.manyColumns
+            && transaction.states[type].directory.isNone
     }
 
     private func take(_ chunks: [ColumnEncoder.Ready], _ column: Int) {

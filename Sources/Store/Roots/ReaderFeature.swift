@@ -18,6 +18,8 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     case numberEncodings = 33
     /// Encodings of text after those of version 1.
     case textEncodings = 34
+    /// Streams that are coded with the predictions of a model.
+    case modelledStreams = 35
 
     var bit: UInt64 { 1 << rawValue }
 
