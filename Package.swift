@@ -219,8 +219,8 @@ let tests: [Target] =
     + modules.filter { $0.name == "FirnCInterface" && isChosen($0.name) }.map { interface in
         // The tests load the library: they must not be linked with the module, whose exports are limited.
         .testTarget(
-            name: interface.name + "Tests", dependencies: ["FirnKit", "FirnTable", "FirnDatabase", "CFirn", "CArrow"], path: "Tests/CInterface",
-            exclude: ["program.c"], swiftSettings: common)
+            name: interface.name + "Tests", dependencies: ["FirnKit", "FirnTable", "FirnDatabase", "CFirn", "CArrow"],
+            path: "Tests/CInterface", exclude: ["program.c"], swiftSettings: common)
     } + [
         .target(
             name: "FirnKit", dependencies: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase"], path: "Tests/Kit",

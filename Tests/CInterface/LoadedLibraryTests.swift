@@ -96,7 +96,8 @@ private func isInterrupted() -> Int32 {
         twice.count = 1
         twice.children = [pairs]
         let cases: [(MadeColumn, String)] = [
-            (twice, "a key that follows again"), (.numbers("d", "tdm", [Int64(86_400_000), 1]), "time"), (.structure("s", [], count: 2), "field"),
+            (twice, "a key that follows again"), (.numbers("d", "tdm", [Int64(86_400_000), 1]), "time"),
+            (.structure("s", [], count: 2), "field"),
         ]
         for (column, word) in cases {
             let stream = MadeStream([column]), transaction = try library.begin(database)
