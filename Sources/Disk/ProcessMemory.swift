@@ -20,7 +20,6 @@ extension MemoryBudget {
 #if canImport(Glibc)
     /// A function of glibc that Swift's module does not declare.
     @_silgen_name("malloc_trim") private func malloc_trim(_ pad: Int) -> Int32
-    @_silgen_name("mallopt") private func mallopt(_ parameter: Int32, _ value: Int32) -> Int32
 #endif
 
 /// The memory of this process, as the system reports it.
@@ -32,14 +31,6 @@ package enum ProcessMemory {
     package static var isOwned: Bool {
         get { owned.load(ordering: .relaxed) }
         set { owned.store(newValue, ordering: .relaxed) }
-    }
-
-    /// Lets all threads allocate from one heap, so that memory which one thread frees serves the others. glibc otherwise gives each thread a
-    /// heap of its own: converting a table of 10,000 columns then takes a quarter more memory. To be called before threads are started.
-    package static func shareOneHeap() {
-        #if canImport(Glibc)
-            _ = mallopt(-8 /* M_ARENA_MAX */, 1)
-        #endif
     }
 
     /// Returns the limit for the memory of the process if `limit` bytes may be charged.

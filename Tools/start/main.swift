@@ -3,7 +3,6 @@ import FirnCommandLine
 import FirnDisk
 import FirnTool
 
-ProcessMemory.shareOneHeap()
 Interruption.endWithCode()
 // The command handles paths as text. A path that is not UTF-8 would be converted to another path.
 for index in 1..<max(1, Int(CommandLine.argc)) {
