@@ -33,7 +33,7 @@ package struct Arguments: Sendable {
     package func count(_ flag: String) throws(FirnError) -> Int? {
         guard let text = text(flag) else { return nil }
         guard let value = Int(text.filter { $0 != "_" }), value >= 0 else {
-            throw FirnError(.usage, "--\(flag) takes a whole number, not \"\(text)\"")
+            throw FirnError(.usage, "--\(flag) takes a whole number of 0 or more, not \"\(text)\"")
         }
         return value
     }

@@ -245,7 +245,7 @@ class Transaction:
     """The one transaction of a file. A mapping of the names of types, also of new ones, to their writers.
 
     It is used by one call at a time: a second one, of another thread or of the data that is written, raises RuntimeError.
-    Nothing of it is visible to readers before `commit`, which makes all of it the newest version at once. After an error
+    Nothing of it is visible to readers before `commit`, which makes all of it the newest version. After an error
     of a writer, the transaction can only be aborted.
     """
 

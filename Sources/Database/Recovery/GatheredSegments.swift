@@ -44,14 +44,14 @@ struct GatheredSegments {
             losses.append(
                 Loss(
                     Damage(
-                        "the rows are those of version 1: the changes of versions 2 to \(root.version) are lost",
+                        "the rows are those of version 1: all later changes, up to version \(root.version), are lost",
                         at: Int(clamping: salvage.length))))
         }
         self.losses =
             [
                 Loss(
                     Damage(
-                        "\(GatheredSegments.cut(salvage)): \(segments) segments with a valid proof are recovered",
+                        "\(GatheredSegments.cut(salvage)): segments with a valid proof are recovered (\(segments))",
                         at: Int(clamping: salvage.length)))
             ] + losses
         // Links can lead to lost rows, whose row ids were assigned.

@@ -101,7 +101,7 @@ extension Store {
         defer { newest.release() }
         if newest.version > 0, !newest.root.isInlineFile {
             if let (damage, lost) = try damagedRoot(newest.root), let lost {
-                note(damage.naming("version \(lost) is not read, and a commit may write over it"))
+                note(damage.naming("version \(lost) is not read; the next commit restores it if it is intact, or may overwrite it"))
             }
             if try file.size() < newest.root.end * 64 { note(Damage("the file is truncated", at: Int(clamping: try file.size()))) }
         }
