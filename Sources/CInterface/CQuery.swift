@@ -15,13 +15,8 @@ public func firnQuery(
     attempt(error) { () throws(FirnError) in
         let reader = try CTable.reading(table, "table")
         guard let out else { throw FirnError(.usage, "the stream is NULL") }
-        var given = firn_query_options()
-        if let options {
-            guard options.pointee.size >= MemoryLayout<firn_query_options>.size else {
-                throw FirnError(.usage, "the size of the options is \(options.pointee.size)", advice: "set it to sizeof the structure")
-            }
-            given = options.pointee
-        }
+        let given = try FirnCInterface.options(
+            options, first: MemoryLayout<firn_query_options>.offset(of: \.threads) ?? 0, firn_query_options())
         let source = try QueryStream(reader, try QueryRequest(given), threads: CTable.threads(given.threads))
         StreamState.export(to: out, rows: { () throws(FirnError) in try source.rows() }) { () throws(FirnError) in try source.next() }
     }

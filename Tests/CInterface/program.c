@@ -13,6 +13,7 @@
             exit(1);                                                                 \
         }                                                                            \
     } while (0)
+#define DEFAULT(options) (memset(&options, 0, sizeof options), options.size = sizeof options)
 
 static firn_error *error;
 
@@ -115,7 +116,7 @@ static void scans(const char *path) {
     firn_table *numbers = table(path, "Number");
     struct ArrowArrayStream stream;
     struct ArrowSchema schema;
-    struct firn_scan_options options;
+    struct firn_scan_options options = {0};
     const char *names[] = {"n", "name"}, *wrong[] = {"m"};
     int64_t sum = 0, count = firn_table_row_count(numbers);
     CHECK(count == 70000 && firn_table_segment_count(numbers) == 2);
@@ -128,7 +129,6 @@ static void scans(const char *path) {
     CHECK(firn_scan(numbers, NULL, &stream, &error) == FIRN_OK);
     CHECK(drain(&stream, &sum) == count && sum == count * (count - 1) / 2);
 
-    memset(&options, 0, sizeof options);
     fails(firn_scan(numbers, &options, &stream, &error), FIRN_USAGE, "size");
     options.size = sizeof options;
     options.columns = names;
@@ -173,13 +173,12 @@ static void scans(const char *path) {
 
 static void rows(const char *path) {
     firn_table *people = table(path, "Person");
-    struct firn_value key;
+    struct firn_value key = {0};
     const char *names[] = {"name"};
     int64_t row = -1;
     char *text = NULL, packed[64] = {0};
     int64_t slots[4];
     size_t length = 0;
-    memset(&key, 0, sizeof key);
     key.kind = FIRN_INT;
     key.integer = 2;
     CHECK(firn_find(people, &key, 1, &row, &error) == FIRN_OK && row >= 0);
@@ -226,8 +225,7 @@ static void queries(const char *path) {
     struct ArrowArrayStream stream;
     const char *group[] = {"name"};
     int64_t sum = 0;
-    memset(&options, 0, sizeof options);
-    options.size = sizeof options;
+    DEFAULT(options);
     options.query = "n < 10 SORT(n DESC)";
     options.limit = 3;
     options.offset = 1;
@@ -238,11 +236,16 @@ static void queries(const char *path) {
     options.group_by_count = 1;
     options.aggregates = "count";
     CHECK(firn_query(numbers, &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 10);
+    /* The structure of an older header may end sooner. */
+    options.size = offsetof(struct firn_query_options, threads);
+    CHECK(firn_query(numbers, &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 10);
+    options.size = sizeof options.size;
+    fails(firn_query(numbers, &options, &stream, &error), FIRN_USAGE, "the size of the options is 8");
+    options.size = sizeof options;
     options.aggregates = "total";
     fails(firn_query(numbers, &options, &stream, &error), FIRN_USAGE, "total");
     /* Released while it runs. */
-    memset(&options, 0, sizeof options);
-    options.size = sizeof options;
+    DEFAULT(options);
     CHECK(firn_query(numbers, &options, &stream, &error) == FIRN_OK);
     struct ArrowArray array;
     CHECK(stream.get_next(&stream, &array) == 0);
@@ -257,7 +260,7 @@ static void differences(const char *path) {
     firn_snapshot *first = NULL;
     firn_cursor *cursor = NULL;
     struct firn_diff_counts counts;
-    struct firn_diff_options options;
+    struct firn_diff_options options = {0};
     char *text = NULL;
     size_t length = 0;
     CHECK(firn_open(path, NULL, 0, &database, &error) == FIRN_OK);
@@ -273,7 +276,6 @@ static void differences(const char *path) {
     firn_free(text);
     CHECK(firn_cursor_next(cursor, &text, &length, &error) == FIRN_OK && text == NULL);
     firn_cursor_free(cursor);
-    memset(&options, 0, sizeof options);
     fails(firn_diff(people, people, &options, NULL, &cursor, &error), FIRN_USAGE, "size");
     fails(firn_diff(numbers, numbers, NULL, NULL, &cursor, &error), FIRN_USAGE, "key");
     firn_table_free(people);
@@ -304,8 +306,7 @@ static void owned(const char *path) {
 static struct ArrowArrayStream stream_of(firn_table *table, const char *where) {
     struct ArrowArrayStream stream;
     struct firn_scan_options options;
-    memset(&options, 0, sizeof options);
-    options.size = sizeof options;
+    DEFAULT(options);
     options.where = where;
     CHECK(firn_scan(table, &options, &stream, &error) == FIRN_OK);
     return stream;
@@ -404,14 +405,13 @@ static void sql(const char *path) {
     firn_database *database = NULL;
     firn_snapshot *snapshot = NULL;
     struct ArrowArrayStream stream;
-    struct firn_sql_options options;
-    struct firn_value value;
+    struct firn_sql_options options = {0};
+    struct firn_value value = {0};
     const char *names[] = {"least"}, *files[] = {path};
     const firn_snapshot *snapshots[1];
     CHECK(firn_open(path, NULL, 0, &database, &error) == FIRN_OK);
     CHECK(firn_snapshot_open(database, NULL, &snapshot, &error) == FIRN_OK);
     snapshots[0] = snapshot;
-    memset(&options, 0, sizeof options);
     fails(firn_sql("SELECT 1", &options, &stream, &error), FIRN_USAGE, "size");
     options.size = sizeof options;
     options.snapshots = snapshots;
@@ -420,7 +420,6 @@ static void sql(const char *path) {
     fails(firn_sql("SELECT m FROM Number", &options, &stream, &error), FIRN_USAGE, "no such column");
     CHECK(firn_sql("SELECT 1", NULL, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 1);
     fails(firn_sql("CREATE TEMP TABLE t AS SELECT 1", NULL, &stream, &error), FIRN_USAGE, "no statement returns rows");
-    memset(&value, 0, sizeof value);
     value.kind = FIRN_INT;
     value.integer = 69990;
     options.parameter_names = names, options.parameters = &value, options.parameter_count = 1;
@@ -449,7 +448,7 @@ static const char *beside(char *room, const char *path, const char *ending) {
 static void files(const char *path, const char *target) {
     char csv[4096], back[4096], small[4096], changes[4096], hash[33], *report = NULL;
     const char *sources[1], *type[] = {"type=Person", "columns=id,name"}, *again[] = {"key=id", "type=Person"}, *bad[] = {"colour=red"};
-    struct firn_run_options options;
+    struct firn_run_options options = {0};
     firn_database *database = NULL;
     firn_snapshot *snapshot = NULL;
     firn_transaction *transaction = NULL;
@@ -459,7 +458,6 @@ static void files(const char *path, const char *target) {
     int64_t rows = 0;
     int calls = 0;
     sources[0] = path;
-    memset(&options, 0, sizeof options);
     fails(firn_convert(sources, 1, beside(csv, target, ".csv"), &options, NULL, NULL, &error), FIRN_USAGE, "size");
     options.size = sizeof options;
     options.options = type;
