@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnDisk
 import Foundation
 import Testing
 @testable import FirnStore
@@ -39,6 +40,27 @@ import Testing
             _ = try store.begin()
             Issue.record("a truncated file was written")
         } catch { #expect(error.code == .damaged, "\(error)") }
+    }
+
+    @Test func `a file that was truncated since a large commit is reported as cut short, with both lengths`() throws {
+        let scratch = Scratch(), path = scratch("a")
+        let store = try Store.create(path: path, overwrite: false)
+        var records: [UInt64] = []
+        for count in [100_001, 500] {
+            let transaction = try store.begin()
+            // The first extent fills the space between the slots.
+            _ = try transaction.write(pattern(2, 3550))
+            try transaction.commit(catalogue: try transaction.write(pattern(1, count)))
+            records.append(try store.newestRoot().record.offset)
+        }
+        let root = try store.newestRoot(), part = records[0]
+        #expect(root.listsExtents && part > 4608)
+        // Neither version is complete: the record of each is missing.
+        truncate(path, off_t(part))
+        let error = #expect(throws: FirnError.self) { try Store.open(path: path, writable: false) }
+        #expect(
+            error?.code == .damaged && error?.message.hasSuffix("the file was cut short: \(part) of \(root.end * 64) bytes") == true,
+            "\(String(describing: error))")
     }
 
     @Test func `a file that was truncated after its first root is not taken for a new one [T6]`() throws {

@@ -80,7 +80,7 @@ import Testing
             bytes[place] ^= 0x10
             try bytes.write(to: scratch.file("bad.firn"))
             let query = try scratch.firn("query", "bad.firn", "x CONTAINS 'text'", "--format", "csv")
-            if query.code == 4, !query.errors.contains("not a Firn file") {
+            if query.code == 4, !query.errors.contains("not a .firn file") {
                 refused += 1
                 #expect(query.errors.hasPrefix("firn: bad.firn") && query.errors.contains("firn verify"), "byte \(place): \(query.errors)")
             }

@@ -103,7 +103,8 @@ extension Store {
             if let (damage, lost) = try damagedRoot(newest.root), let lost {
                 note(damage.naming("version \(lost) is not read; the next commit restores it if it is intact, or may overwrite it"))
             }
-            if try file.size() < newest.root.end * 64 { note(Damage("the file is truncated", at: Int(clamping: try file.size()))) }
+            let size = try file.size(), length = newest.root.end * 64
+            if size < length { note(.cut(size, of: length)) }
         }
         do throws(FirnError) {
             var isNewest = true

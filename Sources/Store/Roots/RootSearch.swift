@@ -96,7 +96,9 @@ struct RootSearch {
         whole.sort { $0.version > $1.version }
         guard let first = whole.first else {
             guard looksLikeOurs else {
-                throw FirnError(.notThisFormat, size == 0 ? "the file is empty" : "not a Firn file", at: .init(file: path))
+                throw FirnError(
+                    .notThisFormat, size == 0 ? "the file is empty" : "not a .firn file", at: .init(file: path),
+                    advice: size == 0 ? nil : "'firn convert \(path) OUT.firn' converts a file of another format")
             }
             throw FirnError.damaged(path, what: fault?.what ?? "no root", byte: fault?.offset ?? 0)
         }
@@ -115,11 +117,12 @@ struct RootSearch {
             // Extents that were durable before the root cannot have been torn by a crash: the file is damaged, and an older version must
             // not replace it.
             guard whole.count == 2, first.listsExtents else { throw FirnError(error, in: path) }
+            let why = error
             do throws(Damage) {
                 try check(whole[1], newest: false, size: size, cipher)
-            } catch { throw FirnError(error, in: path) }
+            } catch { throw FirnError(missingEnd(of: first, size) == nil ? error : why, in: path) }
             return Found(
-                root: whole[1], refused: first, why: error, cipher: cipher,
+                root: whole[1], refused: first, why: why, cipher: cipher,
                 isCorrected: corrected.contains(whole[1].offset(of: whole[1].version)))
         }
     }
@@ -182,16 +185,17 @@ struct RootSearch {
         return cipher
     }
 
+    /// Returns a fault if the file is shorter than it was when this root was written.
+    private func missingEnd(of root: Root, _ size: UInt64) -> Damage? {
+        let length = root.version == 0 ? UInt64(Root.slotBytes) : root.isInlineFile ? root.fileLength : root.end * 64
+        return size < length ? .cut(size, of: length) : nil
+    }
+
     private func check(_ root: Root, newest: Bool, size: UInt64, _ cipher: ExtentCipher?) throws(Damage) {
-        guard root.version > 0 else {
-            if size < UInt64(Root.slotBytes) { throw Damage("the file is truncated", at: Int(clamping: size)) }
-            return
-        }
-        if root.isInlineFile {
-            if size < root.fileLength { throw Damage("the file is truncated", at: Int(clamping: size)) }
-            return
-        }
-        if newest, size < root.end * 64 { throw Damage("the file is truncated", at: Int(clamping: size)) }
+        let isAlone = root.version == 0 || root.isInlineFile
+        // Free space at the end of an older version can have been removed since.
+        if newest || isAlone, let end = missingEnd(of: root, size) { throw end }
+        guard !isAlone else { return }
         let record = try naming("the commit record of version \(root.version)") { () throws(Damage) in
             try withExtent(root.record, size, cipher) { (bytes) throws(Damage) in
                 do throws(Damage) { return try CommitRecord(bytes) } catch { throw error.shifted(by: root.record.offset) }
@@ -222,5 +226,12 @@ struct RootSearch {
         defer { File.giveBack(bytes) }
         guard let opened = try cipher?.open(bytes, ref) else { return try body(bytes) }
         return try withExtendedLifetime(opened) { () throws(Damage) in try body(opened.bytes) }
+    }
+}
+
+extension Damage {
+    /// The fault of a file that has lost its end.
+    static func cut(_ size: UInt64, of length: UInt64) -> Damage {
+        Damage("the file was cut short: \(size) of \(length) bytes", at: Int(clamping: size))
     }
 }
