@@ -119,7 +119,17 @@ import Testing
             #expect(error?.location?.file == name)
             #expect(
                 error?.message
-                    == "the key id is not unique: 2 keys occur in more than one row: id = 3 in rows 4, 8, 11; id = null in rows 9, 10")
+                    == "the key \"id\" is not unique (2 keys occur more than once): id = 3 is in rows 4, 8 and 11; id = null is in rows 9 and 10"
+            )
+        }
+        let many = unique + Array(repeating: [.int(3), .null, .null], count: 5)
+        for (rows, list) in [(Array(many.prefix(8)), "4 and 8"), (many, "4, 8, 9, 10, 11 and 1 other")] {
+            let error = #expect(throws: FirnError.self) {
+                try difference(table(columns, unique), table(columns, rows)) {
+                    $0.key = ["id"]; $0.execution.hashMask = mask
+                }
+            }
+            #expect(error?.message == "the key \"id\" is not unique: id = 3 is in rows \(list)")
         }
         let first = try difference(table(columns, twice), table(columns, unique)) {
             $0.key = ["id"]; $0.duplicates = .takeFirst; $0.execution.hashMask = mask

@@ -106,7 +106,7 @@ import Testing
                 }
                 messages.append("\(error.map { "\($0)" } ?? "")")
             }
-            #expect(messages[0] == messages[1] && messages[0].contains("rows 151, 152"), "\(messages)")
+            #expect(messages[0] == messages[1] && messages[0].contains("rows 151 and 152"), "\(messages)")
         }
     }
 

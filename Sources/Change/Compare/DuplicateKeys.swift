@@ -72,6 +72,12 @@ struct DuplicateKeys {
         return same
     }
 
+    /// Returns numbers as "1 and 2", or "1, 2, 3 and 4 others".
+    private static func list(_ rows: [Int], others: Int) -> String {
+        let names = rows.map(String.init) + (others > 0 ? ["\(others) \(others == 1 ? "other" : "others")"] : [])
+        return names.dropLast().joined(separator: ", ") + " and " + names[names.count - 1]
+    }
+
     /// Returns the error with the side, the number of keys, and the rows of up to five of them.
     func error() throws(FirnError) -> FirnError {
         let reader = RowReader(table, name: options.name(side))
@@ -85,17 +91,15 @@ struct DuplicateKeys {
                 let location = RowLocation(packed: sorted[i].earlier)
                 var rows = [try reader.number(location)]
                 for j in i..<min(end, i + 4) { rows.append(try reader.number(RowLocation(packed: sorted[j].later))) }
-                let more = end - i > 4 ? " and \(end - i - 4) more" : ""
                 var values: [String] = []
                 for pairing in key { values.append("\(pairing.name) = \(nestedText(try reader.value(location, pairing.old.index)))") }
-                examples.append(values.joined(separator: ", ") + " in rows " + rows.map(String.init).joined(separator: ", ") + more)
+                examples.append(values.joined(separator: ", ") + " is in rows " + Self.list(rows, others: max(0, end - i - 4)))
             }
             i = end
         }
-        let names = key.map(\.name).joined(separator: ",")
-        let count = keys == 1 ? "1 key occurs in more than one row" : "\(keys) keys occur in more than one row"
+        let name = "\"\(key.map(\.name).joined(separator: ","))\"", count = keys > 1 ? " (\(keys) keys occur more than once)" : ""
         return FirnError(
-            .duplicateKey, "the key \(names) is not unique: \(count): " + examples.joined(separator: "; ") + (keys > 5 ? "; …" : ""),
+            .duplicateKey, "the key \(name) is not unique\(count): " + examples.joined(separator: "; ") + (keys > 5 ? "; …" : ""),
             at: .init(file: options.name(side)),
             advice: "choose columns that are unique together with --key, or take the first row of each key with --duplicates first")
     }
