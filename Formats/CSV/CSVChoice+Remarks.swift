@@ -4,7 +4,7 @@ import FirnTable
 extension CSVChoice {
     /// What to report about the column, one sentence each.
     func remarks(_ name: String, _ guess: CSVGuess) -> [String] {
-        if let exceptions { return exceptions.remarks(name, guess.cells, isDate: kind == .date) }
+        if let exceptions { return exceptions.remarks(name, guess.cells, kind) }
         guard kind == .string else { return [] }
         if let doubt = guess.doubt { return ["column \"\(name)\" is text: " + doubt.reason(name)] }
         if let advice = guess.advice(name) { return [advice] }
@@ -13,16 +13,18 @@ extension CSVChoice {
 }
 
 extension CSVChoice.Exceptions {
-    fileprivate func remarks(_ name: String, _ cells: Int, isDate: Bool) -> [String] {
+    fileprivate func remarks(_ name: String, _ cells: Int, _ kind: ScalarKind) -> [String] {
         var remarks: [String] = []
         if nullCount > 0 {
-            let verb = nullCount == 1 ? "is" : "are"
+            let what =
+                nullCount == 1
+                ? "is no \(kind.name): stored as null, together with its text"
+                : "are no \(kind.name)s: stored as null, together with their text"
             remarks.append(
-                "column \"\(name)\": \(CSVChoice.grouped(nullCount)) of \(CSVChoice.grouped(cells)) cells \(verb) not of its type: read as null, with the text kept"
-                    + nulls.example)
+                "column \"\(name)\": \(CSVChoice.grouped(nullCount)) of \(CSVChoice.grouped(cells)) cells \(what)" + nulls.example)
         }
         if unusualCount > 0 {
-            let noun = isDate ? "date" : "number"
+            let noun = kind == .date ? "date" : "number"
             remarks.append(
                 "column \"\(name)\": "
                     + (unusualCount == 1

@@ -4,7 +4,11 @@ import Testing
 /// Remarks about many columns.
 @Suite struct RemarkGroupTests {
     private func remarks(_ count: Int) -> [String] {
-        (0..<count).map { "column \"q\($0)\": \($0 + 1) of 150 cells \($0 == 0 ? "is" : "are") not of its type (first: row \($0) \"NA\")" }
+        (0..<count).map {
+            let what =
+                $0 == 0 ? "is no int: stored as null, together with its text" : "are no ints: stored as null, together with their text"
+            return "column \"q\($0)\": \($0 + 1) of 150 cells \(what) (first: row \($0) \"NA\")"
+        }
     }
 
     @Test func `of more than ten remarks of one kind, five are kept, and the others are counted`() {

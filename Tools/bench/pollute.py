@@ -146,7 +146,7 @@ numeric("decimal comma", "decimal comma", ",", "", [1, 2, 4], certain="0.5", del
 numeric("decimal comma, two digits", "decimal comma", ",", "", [2], delimiter=";")
 numeric("decimal comma, tab", "decimal comma", ",", "", [0, 1, 2], certain="0.5", delimiter="\t")
 numeric("decimal comma, no header", "decimal comma", ",", "", [1, 2], certain="0.5", delimiter=";", header=False)
-numeric("decimal comma and NA", "with the text kept", ",", "", [1, 2], certain="0.5", odd="NA", delimiter=";")
+numeric("decimal comma and NA", "together with", ",", "", [1, 2], certain="0.5", odd="NA", delimiter=";")
 numeric("decimal comma, quoted, commas between cells (--decimal)", None, ",", "", [1, 2], ["--decimal", ","])
 numeric("decimal comma, quoted, commas between cells", "--decimal price=,", ",", "", [1, 2], certain="0.5", text=True)
 for label, group in [("point", "."), ("space", " "), ("no-break space", "\xa0"), ("narrow space", "\u202f"), ("apostrophe", "'")]:
