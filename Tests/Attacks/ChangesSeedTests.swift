@@ -12,7 +12,7 @@ import Testing
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Tools/fuzz/corpus/changes")
         .standardized.path
 
-    @Test(arguments: ["alone", "fast"]) func `files of changes from earlier builds can still be applied`(name: String) throws {
+    @Test(arguments: ["alone", "fast"]) func `changes files from earlier builds can still be applied`(name: String) throws {
         let scratch = TemporaryFolder()
         for (side, isNew) in [("a.firn", false), ("b.firn", true)] { try ChangesAttack.write(scratch.file(side), isNew: isNew) }
         let database = try Database.open(path: scratch.file("a.firn"), writable: true), transaction = try database.begin()

@@ -29,7 +29,7 @@ private let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appe
     @Test func `found hostile store structures are refused or readable`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.store) }
     }
-    @Test func `found hostile files of changes are refused or leave an intact file`() async {
+    @Test func `found hostile changes files are refused or leave an intact file`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.changes) }
     }
     @Test func `found hostile streams are damage or values`() async {

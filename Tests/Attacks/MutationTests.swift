@@ -98,7 +98,7 @@ private let environment = ProcessInfo.processInfo.environment
     @Test func `mutated store structures are refused or readable`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.store, short: 300) }
     }
-    @Test func `mutated files of changes are refused or leave an intact file`() async {
+    @Test func `mutated changes files are refused or leave an intact file`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.changes, short: 300) }
     }
     @Test func `mutated streams are damage or values`() async {

@@ -172,7 +172,7 @@ import Testing
         try expectBothWays(LinkedChangesTests.changes(old, new, folder.file("e.firn")), turned, new)
     }
 
-    @Test func `types may have the names of types in a file of changes`() throws {
+    @Test func `types may have the names of types in a changes file`() throws {
         let folder = TemporaryFolder()
         func link(_ name: String, _ target: String) -> ColumnSchema {
             ColumnSchema(name, ColumnType(.link, optional: true, target: target))
@@ -318,7 +318,7 @@ import Testing
         try expectBothWays(LinkedChangesTests.changes(old, new, folder.file("c.firn")), old, new)
     }
 
-    @Test func `pairs of rows with two different keys, and too many rows in a file of changes, are refused`() throws {
+    @Test func `pairs of rows with two different keys, and too many rows in a changes file, are refused`() throws {
         let folder = TemporaryFolder()
         let type = TypeSchema("Thing", columns: [column("id", .int), column("x", .int)], key: [0])
         let old = try Self.file(folder.file("a.firn"), [type], ["Thing": [[.int(1), .int(1)], [.int(2), .int(2)]]]),

@@ -353,9 +353,9 @@ import Testing
         #expect(try changed { try $0.delete("Person", rowID: 1) } == ["Person": ["-2", "~1 friend"], "Pet": ["~\"tom\" owner"]])
     }
 
-    /// Applies files of changes with randomly changed cells: this is an error, is refused, or gives consistent tables.
+    /// Applies changes files with randomly changed cells: this is an error, is refused, or gives consistent tables.
     @Test(arguments: Seed.first(3))
-    func `a modified file of changes is refused or applied, and never traps`(seed: Seed) throws {
+    func `a modified changes file is refused or applied, and never traps`(seed: Seed) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed, salt: 7_368_787)
         let before = LinkedModel(&random)
