@@ -75,6 +75,19 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["a.firn"])
     }
 
+    @Test func `a target that is the file itself is refused with advice to omit it`() throws {
+        let scratch = try Scratch()
+        grown(scratch.file("a.firn"))
+        let run = try scratch.firn("compact", "a.firn", "./a.firn")
+        #expect(
+            run.code == 5 && run.errors.contains("the file already exists")
+                && run.errors.contains("omit OUT to compact the file itself, or use --force to overwrite it"), "\(run.code) \(run.errors)")
+        let other = try scratch.firn("compact", "a.firn", "b.firn")
+        #expect(other.code == 0, "\(other.errors)")
+        let existing = try scratch.firn("compact", "a.firn", "b.firn")
+        #expect(existing.code == 5 && !existing.errors.contains("omit OUT"), "\(existing.errors)")
+    }
+
     @Test func `a file with several hard links is not compacted in place, because the links would become different files`() throws {
         let scratch = try Scratch()
         grown(scratch.file("a.firn"))

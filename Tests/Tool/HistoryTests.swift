@@ -41,7 +41,7 @@ import Testing
         #expect(try lines(scratch.firn("tag", "--json", "db.firn")).map { "\($0["tag"]!) \($0["version"]!)" } == ["now 2", "v1 2"])
         #expect(try scratch.firn("tag", "--delete", "db.firn", "v1").code == 0)
         let gone = try scratch.firn("tag", "--delete", "db.firn", "v1")
-        #expect(gone.code == 1 && gone.errors.contains("no tag"))
+        #expect(gone.code == 1 && gone.errors.contains("firn: db.firn: there is no tag \"v1\""), "\(gone.errors)")
         let missing = try scratch.firn("query", "db.firn@v1")
         #expect(missing.code != 0 && missing.errors.contains("firn log"), "\(missing.errors)")
         for name in ["12", "a b", "a:b", "-x@1", "x,y"] { #expect(try scratch.firn("tag", "db.firn", "--", name).code == 2, "\(name)") }

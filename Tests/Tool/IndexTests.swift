@@ -39,6 +39,32 @@ import Testing
         #expect(!(try scratch.firn("index", "people.firn", "--json").out.contains(#""column":"age""#)))
     }
 
+    @Test func `an index that exists already is listed, and makes no new version`() throws {
+        let scratch = try sample()
+        let made = try scratch.firn("index", "people.firn", "name")
+        #expect(made.code == 0)
+        let bytes = try Data(contentsOf: scratch.file("people.firn"))
+        let again = try scratch.firn("index", "people.firn", "people.name")
+        #expect(again.code == 0 && again.out == made.out, "\(again.out)\(again.errors)")
+        #expect(try Data(contentsOf: scratch.file("people.firn")) == bytes)
+        #expect(try scratch.firn("index", "people.firn", "name", "age").code == 0)
+        #expect(try scratch.firn("log", "--json", "people.firn").out.split(separator: "\n").count == 3)
+    }
+
+    @Test func `errors list the columns that users see, without those of original texts`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,name,age\n1,Ada,36\n2,Bob,NA\n3,Cyd,5\n")
+        let converted = try scratch.firn("convert", "a.csv", "a.firn", "--key", "id")
+        #expect(
+            converted.errors.contains(
+                "column \"age\": 1 of 3 cells is no int: stored as null, together with its text (first: row 2 \"NA\")"),
+            "\(converted.errors)")
+        for words in [["index", "a.firn", "xyzzy"], ["index", "a.firn", "a.xyzzy"], ["query", "a.firn", "xyzzy == 1"]] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 2 && run.errors.hasSuffix("its columns are id, name, age\n"), "\(words): \(run.errors)")
+        }
+    }
+
     @Test func `words of a text are found through a word index`() throws {
         let scratch = try Scratch()
         var text = "id,title\n"
@@ -61,7 +87,10 @@ import Testing
         #expect(try scratch.firn("index", "people.firn", "people.nam").errors.contains("did you mean \"name\"?"))
         #expect(try scratch.firn("index", "people.firn", "peple.name").errors.contains("peple"))
         #expect(try scratch.firn("index", "people.firn", "--drop").code == 2)
-        #expect(try scratch.firn("index", "people.csv", "people.name").code != 0)
+        let text = try scratch.firn("index", "people.csv", "people.name")
+        #expect(
+            text.code == 4 && text.errors.contains("people.csv: not a .firn file\n")
+                && text.errors.contains("'firn convert people.csv OUT.firn' converts a file of another format"), "\(text.errors)")
         #expect(
             try scratch.firn("index", "people.firn", "people.age", "--full-text").errors.contains(
                 "only string columns can have an index of words"))

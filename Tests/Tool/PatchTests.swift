@@ -79,7 +79,8 @@ import Testing
             let again = try FirnRun(["patch"] + words, in: scratch.folder)
             #expect(
                 again.code == 1 && again.out == "the columns of \"rows\" are those that the changes lead to\n"
-                    && again.errors.contains("already applied"), "\(words): \(again.code) \(again.out)\(again.errors)")
+                    && again.errors.contains(words[0] == "--reverse" ? "already reverted" : "already applied"),
+                "\(words): \(again.code) \(again.out)\(again.errors)")
         }
         #expect(try Data(contentsOf: scratch.file("a.firn")) == bytes)
         let line = try scratch.firn("patch", "--json", "a.firn", "c.firn")
@@ -144,7 +145,7 @@ import Testing
         ("whole-1", "people", "a.csv", "c.csv", "d9dbf86768e03f9a1f450f91f917b01f", "c0c7bdc2c25b6ea7bd880d590fff083e"),
         ("objects-1", "homes", "d.ndjson", "e.ndjson", "b606c2fd6503f2d25db25c13b632dd11", "cae90e3c71db8bd48def316afc98bc25"),
     ])
-    func `files of changes of every format version stay readable`(
+    func `changes files of every format version stay readable`(
         name: String, type: String, old: String, new: String, last: String, first: String
     ) throws {
         let scratch = try Scratch(), folder = Folders.fixtures.appending(path: "changes")
@@ -164,6 +165,10 @@ import Testing
         #expect(again.code == 1 && again.errors.contains("already applied"), "\(again.code) \(again.out)\(again.errors)")
         let back = try scratch.firn("patch", "--reverse", "a.firn", changes)
         #expect(try back.code == 0 && hash() == first, "\(back.out)\(back.errors)")
+        let twice = try scratch.firn("patch", "--reverse", "a.firn", changes)
+        #expect(
+            twice.code == 1
+                && twice.errors.contains("the changes are already reverted: the file has exactly the rows before them"), "\(twice.errors)")
         #expect(try scratch.firn("verify", "--full", "-q", "a.firn").code == 0)
     }
 

@@ -34,6 +34,25 @@ import Testing
         #expect(none.errors.contains("did you mean \"name\"?"), "\(none.errors)")
     }
 
+    @Test func `errors in a query or condition on several inputs name the inputs`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,name\n1,x\n")
+        try scratch.write("b.csv", "id,title\n1,x\n")
+        try folder(scratch, "d")
+        try scratch.write("d/a.csv", "id,name\n1,x\n")
+        try scratch.write("d/b.csv", "id,name\n2,y\n")
+        for (words, name) in [
+            (["query", "a.csv", "b.csv", "nix == 1"], "a.csv, b.csv"), (["query", "d", "nix == 1"], "d"),
+            (["query", "a.csv", "b.csv", "--select", "nix"], "a.csv, b.csv"),
+            (["convert", "a.csv", "b.csv", "out.csv", "--where", "nix == 1"], "a.csv, b.csv"),
+            (["diff", "a.csv", "b.csv", "--key", "id", "--where", "name == 'x'"], "b.csv"),
+        ] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 2 && run.errors.contains("firn: \(name): no column \""), "\(words): \(run.errors)")
+        }
+        #expect(try run(scratch, "query", "a.csv", "nix == 1", code: 2).errors.hasPrefix("firn: no column \"nix\""))
+    }
+
     @Test func `types widen until every value keeps its text`() throws {
         let scratch = try Scratch()
         // By column: int and double, int beyond 2^53 and double, int and two digits, two dates, bool and int, nothing and int, both empty.

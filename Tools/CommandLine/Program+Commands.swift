@@ -64,7 +64,7 @@ extension Command {
         "prints the rows that match a predicate, optionally sorted, grouped and aggregated",
         detail: """
             QUERY is a predicate that can end with SORT(name ASC), DISTINCT(name) and LIMIT(10); the flags have the same meaning, and --where is combined with it by AND.
-            FILE is a .firn, CSV or JSON file. The rows of CSV and JSON are read once and not held in memory, except for a SORT without LIMIT. FILE:Type selects a type, \
+            FILE is a file of any format that 'firn convert' reads. The rows of CSV and JSON are read once and not held in memory, except for a SORT without LIMIT. FILE:Type selects a type, \
             FILE@5 the file as of version 5. Several files, folders and patterns such as 'data/*.csv' are queried as one, as 'firn convert' unites them.
 
             Predicates: == != < <= > >= · BEGINSWITH ENDSWITH CONTAINS LIKE (with * and ?), followed by [c] to ignore case · IN {1, 2} · BETWEEN {1, 10} · \
@@ -113,7 +113,7 @@ extension Command {
             read from standard input. Joins, window functions and common table expressions work as in SQLite. Comparisons, IN, LIKE, NULL, ORDER BY and LIMIT are \
             executed by Firn where the result is the same.
 
-            Each type of a file is a table of the same name, or FILE_Type if several files have a type of that name. A CSV or JSON file is a table named after the file. \
+            Each type of a file is a table of the same name, or FILE_Type if several files have a type of that name. A file without types, such as CSV, is a table named after the file. \
             A folder, or a pattern in quotes such as 'data/*.csv', is one table, named after the folder. \
             FILE:Type selects one type, FILE@5 the file as of version 5. Dates are texts such as '2016-09-29 10:30:00' in UTC. A link is the key of its target row, so \
             Dog.owner = Person.id joins them. Lists, sets, maps and objects are JSON text, for json_each and ->>. The details, and how to load Firn into the sqlite3 shell: \
@@ -257,7 +257,7 @@ extension Command {
     static let schema = Command(
         "schema", operands: "FILE...", count: 1...Int.max, "prints the types of a file with their columns",
         detail: """
-            For CSV and JSON files, these are the types that would be inferred. Several files are united as 'firn convert' does.
+            FILE is a file of any format that 'firn convert' reads. For CSV and JSON files, these are the types that would be inferred. Several files are united as 'firn convert' does.
 
             With --set-meta the command changes the metadata of a .firn file, in a new version, and prints nothing. Metadata are named texts that Firn keeps \
             and does not interpret.
@@ -368,8 +368,8 @@ extension Command {
     static let hash = Command(
         "hash", operands: "FILE...", count: 1...Int.max, "prints a content hash of files, which is equal for equal contents",
         detail: """
-            The hash has 128 bits and depends on the rows, their columns and types only: not on encodings, versions, indexes, row ids, the order of columns, or whether the file is \
-            .firn, CSV or JSON. The order of rows matters for types without a key only. The hash is not collision-resistant; do not use it as a signature.
+            The hash has 128 bits and depends on the rows, their columns and types only: not on encodings, versions, indexes, row ids, the order of columns, or the format of the file, which can be any \
+            that 'firn convert' reads. The order of rows matters for types without a key only. The hash is not collision-resistant; do not use it as a signature.
 
             The hash of a file with one type is the hash of that type, independent of its name. Values are hashed as 'firn diff' compares them, but 1 in a column of int and 1 in a \
             column of double differ.

@@ -31,7 +31,11 @@ struct CompactCommand {
             throw FirnError(.usage, "a .firn file cannot be written to a pipe", advice: "name a file")
         }
         if isInPlace, let out = arguments.operands.dropFirst().first {
-            try Replacement.check(out, overwrite: isDry || arguments.has("force"))
+            do throws(FirnError) { try Replacement.check(out, overwrite: isDry || arguments.has("force")) } catch {
+                var advised = error
+                advised.advice = error.advice.map { "omit OUT to compact the file itself, or \($0)" }
+                throw advised
+            }
         }
         if isInPlace, file.address.version != nil {
             throw FirnError(.usage, "an old version can only be compacted to another file", advice: "add OUT")

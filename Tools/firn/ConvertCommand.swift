@@ -247,7 +247,9 @@ struct ConvertCommand {
             }
             reader = try NestedReader(reader)
         }
-        if let condition = arguments.text("where") { reader = try FilteredReader(reader, condition, threads: options.threads) }
+        if let condition = arguments.text("where") {
+            reader = try FilteredReader(reader, condition, threads: options.threads, inputs: file.union == nil ? nil : file.name)
+        }
         if keepsLinks, let changed = RowIDLinksReader(reader, whole: leavesOutRows ? [] : Set(reader.schema.types.map(\.name))) {
             reader = changed
         }

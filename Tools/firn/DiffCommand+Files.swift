@@ -64,7 +64,8 @@ extension DiffCommand {
         var matches: [[Bits]] = []
         for (table, path) in zip(tables, paths) {
             let run = try QueryCommand.run(
-                QueryRequest(filter: session.arguments.text("where"), parsed: condition), table, file: path, threads: try session.threads())
+                QueryRequest(filter: session.arguments.text("where"), parsed: condition), table, file: path, threads: try session.threads(),
+                isOneOfSeveral: true)
             matches.append(try run.matches(ofSegments: Array(0..<table.segmentCount)))
         }
         let found = matches

@@ -10,9 +10,12 @@ final class FilteredReader: BatchReader {
     private let text: String
     private let threads: Int
     private let type: TypeSchema
+    private let inputs: String?
 
-    init(_ source: any BatchReader, _ condition: String, threads: Int) throws(FirnError) {
+    /// `inputs`: the names of several inputs, for errors in the condition.
+    init(_ source: any BatchReader, _ condition: String, threads: Int, inputs: String? = nil) throws(FirnError) {
         self.source = source
+        self.inputs = inputs
         self.threads = threads
         text = condition
         guard let root = source.schema.roots.first, source.schema.roots.count == 1 else {
@@ -53,6 +56,6 @@ final class FilteredReader: BatchReader {
         let table = MemoryTable(type, schema: schema, batches: [batch])
         var request = QueryRequest(filter: text, parsed: condition)
         request.includesCompanions = true
-        return try QueryCommand.run(request, table, threads: threads)
+        return try QueryCommand.run(request, table, file: inputs, threads: threads, isOneOfSeveral: inputs != nil)
     }
 }

@@ -27,15 +27,16 @@ struct IndexCommand {
         let database = try keys.open(path: file.address.path, writable: true), transaction = try begin(database, file)
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
-        var missing: [String] = []
+        var missing: [String] = [], isChanged = false
         for (type, column) in columns {
             if isDrop {
-                if try !transaction.dropIndex(type, column, kind) { missing.append("\(type).\(column)") }
-            } else {
-                try transaction.addIndex(type, column, kind) { progress.add(rows: $0) }
+                let isDropped = try transaction.dropIndex(type, column, kind)
+                if isDropped { isChanged = true } else { missing.append("\(type).\(column)") }
+            } else if try transaction.addIndex(type, column, kind, progress: { progress.add(rows: $0) }) {
+                isChanged = true
             }
         }
-        if missing.count == columns.count, isDrop { transaction.cancel() } else { try transaction.commit() }
+        if isChanged { try transaction.commit() } else { transaction.cancel() }
         display.end()
         for name in missing { session.remark("\(name) has no index of \(kind.name)") }
         if isDrop, arguments.has("json") {
@@ -80,10 +81,7 @@ struct IndexCommand {
         {
             if type.index(of: text) != nil { return (given, text) }
             let name = text.hasPrefix(given + ".") ? String(text.dropFirst(given.count + 1)) : text
-            throw FirnError(
-                .usage, "type \"\(given)\" has no column \"\(name)\"", at: .init(file: file.name),
-                advice: Suggestion.nearest(to: name, among: type.columns.map(\.name)).map { "did you mean \"\($0)\"?" }
-                    ?? "its columns are \(type.columns.map(\.name).joined(separator: ", "))")
+            throw unknownColumn(name, of: type, in: file.name)
         }
         guard let dot = text.firstIndex(of: ".") else {
             throw FirnError(
@@ -91,11 +89,7 @@ struct IndexCommand {
         }
         let name = String(text[..<dot])
         guard let type = schema[name] else { throw unknownType(name, in: schema, of: file.name) }
-        let column = String(text[text.index(after: dot)...])
-        throw FirnError(
-            .usage, "type \"\(name)\" has no column \"\(column)\"", at: .init(file: file.name),
-            advice: Suggestion.nearest(to: column, among: type.columns.map(\.name)).map { "did you mean \"\($0)\"?" }
-                ?? "its columns are \(type.columns.map(\.name).joined(separator: ", "))")
+        throw unknownColumn(String(text[text.index(after: dot)...]), of: type, in: file.name)
     }
 
     private func list() throws(FirnError) -> ExitCode {

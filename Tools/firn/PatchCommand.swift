@@ -51,7 +51,10 @@ struct PatchCommand {
         case .refused(let conflicts, let count, let isReached):
             try report(path, type, changes, conflicts, count: count)
             if isReached, !arguments.has("json") {
-                session.remark("the changes are already applied: the file has exactly the rows that they produce")
+                session.remark(
+                    arguments.has("reverse")
+                        ? "the changes are already reverted: the file has exactly the rows before them"
+                        : "the changes are already applied: the file has exactly the rows that they produce")
             }
             return .no
         case .applied(let hash, let isProven):

@@ -98,7 +98,7 @@ struct QueryCommand {
     {
         _ = try file.typeName(arguments.text("type"))
         do throws(FirnError) {
-            let run = try QueryCommand.run(request, table, file: file.name, threads: threads)
+            let run = try QueryCommand.run(request, table, file: file.name, threads: threads, isOneOfSeveral: file.union != nil)
             display.end()
             guard arguments.has("explain") else {
                 return try print(run.columns, table.type.name, table.schema) { (give) throws(FirnError) in try run.forEachBatch(give) }
@@ -121,7 +121,7 @@ struct QueryCommand {
         let name = try file.typeName(arguments.text("type"))
         let reader = try file.reader(name, threads: threads, progress: progress)
         if let condition = request.parsed { try RowExclusion.apply(condition, to: reader) }
-        let query = try QueryCommand.bound { () throws(QueryError) in
+        let query = try QueryCommand.bound(to: file.union == nil ? nil : file.name) { () throws(QueryError) in
             try StreamedQuery(request, type: reader.schema[name]!, schema: reader.schema)
         }
         func all(_ give: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
@@ -194,17 +194,23 @@ struct QueryCommand {
 
     private static func given(_ texts: String?...) -> [String] { texts.compactMap(\.self).filter { $0.contains { !$0.isWhitespace } } }
 
-    /// Binds a query to a table, to run on several threads. `file` is the path of the table, for errors about its bytes.
-    static func run(_ request: QueryRequest, _ table: any Table, file: String? = nil, threads: Int) throws(FirnError) -> QueryRun {
-        try bound { () throws(QueryError) in
-            try QueryRun(
-                request, table: table, file: file, threads: threads)
+    /// Binds a query to a table, to run on several threads. `file` is the path of the table, for errors about its bytes; if the command has
+    /// several inputs, errors in the query name it too.
+    static func run(
+        _ request: QueryRequest, _ table: any Table, file: String? = nil, threads: Int, isOneOfSeveral: Bool = false
+    ) throws(FirnError) -> QueryRun {
+        try bound(to: isOneOfSeveral ? file : nil) { () throws(QueryError) in
+            try QueryRun(request, table: table, file: file, threads: threads)
         }
     }
 
-    /// Converts errors of the query language to `FirnError`.
-    static func bound<R>(_ body: () throws(QueryError) -> R) throws(FirnError) -> R {
-        do throws(QueryError) { return try body() } catch { throw error.asFirnError }
+    /// Converts errors of the query language to `FirnError`, at a file if its name is given.
+    static func bound<R>(to file: String? = nil, _ body: () throws(QueryError) -> R) throws(FirnError) -> R {
+        do throws(QueryError) { return try body() } catch {
+            var found = error.asFirnError
+            found.location = file.map { .init(file: $0) }
+            throw found
+        }
     }
 
     // MARK: Output

@@ -22,7 +22,7 @@ struct TagCommand {
                 advice: "name the file without a type")
         }
         let writable = try keys.open(path: file.address.path, writable: true)
-        return arguments.has("delete") ? try delete(names, writable) : try add(names, file, snapshot, writable)
+        return arguments.has("delete") ? try delete(names, writable, of: file.name) : try add(names, file, snapshot, writable)
     }
 
     private func add(_ names: [String], _ file: OpenedFile, _ meant: DatabaseSnapshot, _ database: Database) throws(FirnError) -> ExitCode {
@@ -65,10 +65,10 @@ struct TagCommand {
         return .done
     }
 
-    private func delete(_ names: [String], _ database: Database) throws(FirnError) -> ExitCode {
+    private func delete(_ names: [String], _ database: Database, of file: String) throws(FirnError) -> ExitCode {
         if arguments.has("force") { throw FirnError(.usage, "--force applies to moving tags, not to deleting them") }
         let missing = try database.untag(names, wait: .seconds(Session.turn))
-        for name in missing { session.remark("there is no tag \"\(name)\"") }
+        for name in missing { session.remark("\(file): there is no tag \"\(name)\"") }
         if arguments.has("json") {
             for name in names {
                 var line = JSONLine()

@@ -5,11 +5,12 @@ import FirnTable
 /// Creating and dropping indexes.
 extension DatabaseTransaction {
     /// Creates an index of a column from all rows. If there is one, it is kept; one that was created for the key then counts as created
-    /// explicitly.
+    /// explicitly. Returns false if nothing has changed.
     /// `progress` is called with the number of rows of each segment that was entered.
     /// - Throws: `.schema` if there is no such column, or it cannot have the index.
+    @discardableResult
     package func addIndex(_ typeName: String, _ columnName: String, _ kind: IndexKind, progress: (_ rows: Int) -> Void = { _ in })
-        throws(FirnError)
+        throws(FirnError) -> Bool
     {
         checkOpen()
         let type = index(of: typeName)
@@ -21,14 +22,16 @@ extension DatabaseTransaction {
             throw FirnError(.schema, "\"\(typeName).\(columnName)\" cannot have an index: \(refusal)")
         }
         if let known = states[type].indexes.firstIndex(where: { $0.column == column.id && $0.kind == kind }) {
-            if states[type].indexes[known].isForKey { try changeIndexes(type) { $0[known].isForKey = false } }
-            return
+            guard states[type].indexes[known].isForKey else { return false }
+            try changeIndexes(type) { $0[known].isForKey = false }
+            return true
         }
         for type in tables.keys.sorted() { try writeEdits(type) }
         try finishBulk()
         try make(IndexState(column, kind), type, progress)
         try directoryChange(type) { _ in }
         for table in tables.values { table.begin() }
+        return true
     }
 
     /// Drops an index of a column. Returns false if there is none.

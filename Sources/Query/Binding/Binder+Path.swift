@@ -100,7 +100,7 @@ extension Binder {
     }
 
     func unknown(_ name: String, in type: TypeSchema, at position: Int) -> QueryError {
-        let names = type.columns.map(\.name) + inverses.filter { isInverse($0, of: type.name) }.map(\.name)
+        let names = type.visible.columns.map(\.name) + inverses.filter { isInverse($0, of: type.name) }.map(\.name)
         let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
         return QueryError(
             .binding,
