@@ -38,6 +38,7 @@ class _Version:
         snapshot = self.pin.handle
         call(lib.firn_snapshot_open, database.handle, wanted, byref(snapshot))
         self.tables: dict[str, Table] = {}
+        self.number: int = lib.firn_snapshot_version(snapshot)
         count = lib.firn_snapshot_type_count(snapshot)
         self.types: list[str] = [lib.firn_snapshot_type_name(snapshot, i).decode() for i in range(count)]
 
@@ -220,8 +221,7 @@ class Database(Mapping[str, Table]):
     @property
     def version(self) -> int:
         """The number of the version."""
-        pin = self._pinned()
-        return lib.firn_snapshot_version(pin.handle)
+        return self._version().number
 
     @property
     def time(self) -> datetime.datetime:
@@ -236,7 +236,11 @@ class Database(Mapping[str, Table]):
             firn.ReadError: the file was replaced or removed, as by `firn.compact`: open it again.
         """
         call(lib.firn_database_check, (self._writable or self._held()).handle)
-        self._pin(version)
+        known = self._current
+        made = self._pin(version)
+        if known is not None and known.number == made.number:
+            # The tables of this version are open already.
+            self._current = known
         self._follows = version is None
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from ctypes import byref, c_char, c_size_t, c_void_p, create_string_buffer, sizeof
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
@@ -291,6 +292,19 @@ class Query(_Readable):
         return first_rows(repr(self), names, lambda: (row for batch in reader for row in batch.to_pylist()))
 
 
+def _parse(text: bytes) -> tuple[Schema, PackedRows]:
+    schema = Schema.parse(text)
+    return schema, PackedRows(schema)
+
+
+_parse_recent = functools.lru_cache(maxsize=64)(_parse)
+
+
+def _parsed(text: bytes) -> tuple[Schema, PackedRows]:
+    """Reads a schema. Most versions of a type have the schema of the version before; those of wide types are not kept in memory."""
+    return _parse_recent(text) if len(text) < 1 << 16 else _parse(text)
+
+
 class Table(_Readable):
     """The rows of a type at one version of a file. It never changes, and can be used by several threads."""
 
@@ -304,9 +318,9 @@ class Table(_Readable):
         self._pointer = handle
         self._check = check
         self.name: str = name
-        self.schema: Schema = Schema.parse(lib.firn_table_schema_text(handle))
+        self.schema: Schema
+        self.schema, self._packed = _parsed(lib.firn_table_schema_text(handle))
         self._names = self.schema.names
-        self._packed = PackedRows(self.schema)
         self._days = [i for i, column in enumerate(self.schema) if column.is_day]
 
     def _handle(self) -> c_void_p:

@@ -85,6 +85,10 @@ class Files(unittest.TestCase):
             old = first["Person"]
             self.assertEqual(len(first.refresh()["Person"]), 2)
             self.assertEqual((first.version, len(old)), (db.version, 1))
+            # Without a newer version, the tables stay.
+            new = first["Person"]
+            self.assertIs(first.refresh()["Person"], new)
+            self.assertEqual(len(first.refresh(1)["Person"]), 1)
         for version in (99, "no such tag"):
             with self.assertRaises(FileNotFoundError):
                 firn.open(SAMPLE, version=version)
