@@ -235,7 +235,9 @@ class Database(Mapping[str, Table]):
         Raises:
             firn.ReadError: the file was replaced or removed, as by `firn.compact`: open it again.
         """
-        call(lib.firn_database_check, (self._writable or self._held()).handle)
+        # In a variable: another thread may close the database during the call.
+        held = self._writable or self._held()
+        call(lib.firn_database_check, held.handle)
         known = self._current
         made = self._pin(version)
         if known is not None and known.number == made.number:
