@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Measures one writer and one reader on one file: a process commits single rows durably while another one runs TPC-H Q1, Q6 and point reads.
 
-    Tools/bench/busy.py LINEITEM.csv FOLDER [--rounds 5] [--seconds 5] [--engines firn,sqlite,duckdb] [--priority] [--json FILE]
+    Tools/bench/busy.py LINEITEM.csv FOLDER [--rounds 5] [--seconds 5] [--engines firn,sqlite,duckdb] [--cores 1,0] [--priority] [--json FILE]
 
 Each engine has its own file with the rows of the CSV (of tpchgen-cli) and the primary key (l_orderkey, l_linenumber). The writer inserts rows of lineitem,
 one in each transaction. A round runs the writer alone, the reader alone, and both (`busy`): the reader moves to the newest version before each query and
 each point read. Then it does the same with a reader that keeps the version it began with (`same.idle`, `same.busy`). Each process runs on a processor of its
 own and with one thread. `kept` is the speed with both, relative to the process alone: of commits per second and of queries per second. Lines with `.cpu` are
-processor time; other work on the machine affects them less. `--priority` runs both processes before all others (SCHED_FIFO; needs root).
+processor time; other work on the machine affects them less. `--cores` should give the writer the processor that handles the interrupts of the disk (see
+/proc/interrupts), which otherwise take time of the reader. `--priority` runs both processes before all others (SCHED_FIFO; needs root).
 
 The three engines do the same work from Python: the package firn, sqlite3 (WAL, synchronous=FULL), and duckdb, which runs alone only, because its writer
 excludes other processes; the script prints the message of the second process. FOLDER keeps the files for the next run. Needs pyarrow and the package firn.
@@ -224,7 +225,7 @@ class Process:
 
     def __init__(self, role, name, path, first=0, same=False):
         command = [sys.executable, os.path.abspath(__file__), options.source, options.folder, "--role", role, "--engines", name, "--file", path,
-                   "--seconds", str(options.seconds), "--first", str(first), *(["--priority"] if options.priority else []), *(["--same"] if same else [])]
+                   "--seconds", str(options.seconds), "--cores", options.cores, "--first", str(first), *(["--priority"] if options.priority else []), *(["--same"] if same else [])]
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if self.child.stdout.readline() != "ready\n":
             raise RuntimeError(self.child.stderr.read().strip().splitlines()[-1])
@@ -361,6 +362,7 @@ parser.add_argument("--rounds", type=int, default=5)
 parser.add_argument("--seconds", type=float, default=5)
 parser.add_argument("--engines", default=",".join(ENGINES))
 parser.add_argument("--priority", action="store_true")
+parser.add_argument("--cores", default="1,0", help="the processors of the writer and of the reader")
 parser.add_argument("--json")
 parser.add_argument("--role", help=argparse.SUPPRESS)
 parser.add_argument("--file", help=argparse.SUPPRESS)
@@ -369,7 +371,7 @@ parser.add_argument("--same", action="store_true", help=argparse.SUPPRESS)
 options = parser.parse_args()
 if options.role:
     # The writer and the reader have a processor each; threads of imported packages inherit it.
-    os.sched_setaffinity(0, {0 if options.role == "writer" else 1})
+    os.sched_setaffinity(0, {int(options.cores.split(",")[options.role == "reader"])})
     if options.priority:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
     {"writer": writer, "reader": reader}[options.role](ENGINES[options.engines](options.file))
