@@ -133,16 +133,7 @@ struct CSVLane {
             each(column, rows, style, most: NumberText.room) { lane, row in
                 lane.count += NumberText.write(Float(column.reals[row]), to: lane.bytes + lane.count)
             }
-        case .bool:
-            let texts: (StaticString, StaticString) =
-                notation == .capitalised ? ("True", "False") : notation == .upperCase ? ("TRUE", "FALSE") : ("true", "false")
-            column.words.withUnsafeBufferPointer { words in
-                each(column, rows, style, most: 8) { lane, row in
-                    let text = words[row] != 0 ? texts.0 : texts.1
-                    (lane.bytes + lane.count).update(from: text.utf8Start, count: text.utf8CodeUnitCount)
-                    lane.count &+= text.utf8CodeUnitCount
-                }
-            }
+        case .bool: fillBools(column, rows, style)
         case .date:
             column.words.withUnsafeBufferPointer { seconds in
                 column.extra.withUnsafeBufferPointer { nanoseconds in
@@ -152,17 +143,7 @@ struct CSVLane {
                     }
                 }
             }
-        case .uuid:
-            each(column, rows, style, most: 36) { lane, row in
-                IdentifierText.write(
-                    uuid: Column.uuid(column.words[row], column.extra[row]), upper: notation == .uuidUpper, to: lane.bytes + lane.count)
-                lane.count += 36
-            }
-        case .objectID:
-            each(column, rows, style, most: 24) { lane, row in
-                IdentifierText.write(objectID: Column.objectID(column.words[row], column.extra[row]), to: lane.bytes + lane.count)
-                lane.count += 24
-            }
+        case .uuid, .objectID: fillIdentifiers(column, rows, style)
         case .decimal:
             each(column, rows, style, most: 0) { lane, row in
                 guard case .decimal(let value) = column.value(at: row) else { return }
@@ -176,6 +157,35 @@ struct CSVLane {
             }
         case .any, .embedded:
             each(column, rows, style, most: 0) { lane, row in lane.put(nested: column, row, style) }
+        }
+    }
+
+    private mutating func fillBools(_ column: Column, _ rows: Range<Int>, _ style: Style) {
+        let notation = style.description.notation
+        let texts: (StaticString, StaticString) =
+            notation == .capitalised ? ("True", "False") : notation == .upperCase ? ("TRUE", "FALSE") : ("true", "false")
+        column.words.withUnsafeBufferPointer { words in
+            each(column, rows, style, most: 8) { lane, row in
+                let text = words[row] != 0 ? texts.0 : texts.1
+                (lane.bytes + lane.count).update(from: text.utf8Start, count: text.utf8CodeUnitCount)
+                lane.count &+= text.utf8CodeUnitCount
+            }
+        }
+    }
+
+    private mutating func fillIdentifiers(_ column: Column, _ rows: Range<Int>, _ style: Style) {
+        let isUpper = style.description.notation == .uuidUpper
+        if column.type.kind == .uuid {
+            each(column, rows, style, most: 36) { lane, row in
+                IdentifierText.write(
+                    uuid: Column.uuid(column.words[row], column.extra[row]), upper: isUpper, to: lane.bytes + lane.count)
+                lane.count += 36
+            }
+        } else {
+            each(column, rows, style, most: 24) { lane, row in
+                IdentifierText.write(objectID: Column.objectID(column.words[row], column.extra[row]), to: lane.bytes + lane.count)
+                lane.count += 24
+            }
         }
     }
 

@@ -69,114 +69,35 @@ package final class CSVReader: BatchReader {
         options.types = options.types?.visible
         self.options = options
         if let total = input.totalBytes { options.progress?.setTotal(bytes: 2 * Int(clamping: total)) }
-        let columnCharge = MemoryCharge(input.budget)
+        columnCharge = MemoryCharge(input.budget)
 
         // First reading: how the text is cut into cells, and what the cells of each column have in common.
         var opening = try CSVOpening(input, options, charge: columnCharge)
         let opened = try opening.open()
-        self.columnCharge = columnCharge
         text = opened.source
-        let header = opened.header, found = opened.found, cells = opened.cells
-        try CSVReader.checkNames(header, options, text)
-        let nulls = cells.map { CSVNulls(options.nullWords(of: header.names[$0])) }
-        var dialect = opened.dialect, remarks = opened.remarks
-        let forced = cells.map { cell in options.types.flatMap { types in types.index(of: header.names[cell]).map { types.columns[$0] } } }
-        for case let column? in forced where !column.type.isReadFromCells {
-            throw FirnError(
-                .unsupported, "column \"\(column.name)\": \(column.type.name) cannot be read from CSV cells", at: .init(file: input.name))
-        }
-        for case let column? in forced where column.type.kind == .link { try CSVReader.checkLink(column, options, input.name) }
-        rowCount = found.rows
-        let choices = zip(found.columns, cells).map { guess, cell in
-            guess.choice(dates: options.dates(of: header.names[cell]))
-        }
-        var columns: [ColumnSchema] = []
-        for (i, cell) in cells.enumerated() {
-            let guess = found.columns[i]
-            if var column = forced[i] {
-                column.id = 0
-                if let marks = guess.marks, column.type.kind.isNumber, NumberLayout(column.notation) == nil {
-                    column.notation = marks.notation(column.notation, column.type.kind, hasUnusual: true)
-                }
-                columns.append(column)
-            } else if options.allText {
-                columns.append(ColumnSchema(header.names[cell], ColumnType(.string, optional: guess.hasNulls)))
-            } else {
-                let choice = choices[i], hasGaps = guess.hasNulls || guess.filled == 0 || choice.exceptions?.nullCount ?? 0 > 0
-                columns.append(
-                    ColumnSchema(header.names[cell], ColumnType(choice.kind, optional: hasGaps), notation: choice.notation))
-            }
-            if guess.isAlwaysQuoted { dialect.quotedColumns.append(i) }
-        }
-        let idle = options.withoutEffect(columns.indices.map { (columns[$0], found.columns[$0]) })
-        guesses = opened.remarks.filter { !header.remarks.contains($0) } + idle
-        remarks += idle
-        columnFacts = columns.indices.map { i in
-            let guess = found.columns[i], own = ColumnFacts.Reading(columns[i].type.kind, columns[i].notation)
-            let isGiven = forced[i] != nil || options.allText
-            var facts = ColumnFacts(hasValues: guess.cells > guess.nulls, readings: isGiven ? [own] : guess.readings(choices[i]))
-            facts.hasNumbersInTexts = choices[i].exceptions.map { $0.unusualCount > 0 } ?? false || guess.odd?.formatted.count ?? 0 > 0
-            return facts
-        }
-        losses = CSVReader.losses(found, header, cells, options) + opened.losses
-        let words = CSVNullTexts(found.columns, options, names: cells.map { header.names[$0] })
-        if let text = words.common { dialect.nullText = text }
-        dialect.ownNullTexts = words.own
-        remarks += words.remarks(cells.map { header.names[$0] })
-        if !options.allText {
-            remarks += RemarkGroups.condensed(
-                cells.indices.filter { forced[$0] == nil }.flatMap { choices[$0].remarks(header.names[cells[$0]], found.columns[$0]) })
-        }
-        if found.ends.endsOpen { dialect.endsWithNewline = false }
-        if found.ends.blankLines > 0 {
-            let count = found.ends.blankLines
-            remarks.append(count == 1 ? "1 blank line was skipped" : "\(count) blank lines were skipped")
-        }
-        dialect.headerNames = Dictionary(
-            uniqueKeysWithValues: cells.enumerated().compactMap { i, cell in dialect.headerNames[cell].map { (i, $0) } })
-        if cells != Array(0..<header.width) { (dialect.trailing, dialect.headerCells, dialect.surroundings.cells) = (0, nil, [:]) }
-        self.dialect = dialect
-        otherRemarks = remarks
-        let name = options.typeName ?? CSVReader.typeName(input.path)
-        var type = TypeSchema(name, columns: columns, envelope: dialect.envelope)
-        let originals = cells.indices.map {
-            forced[$0].map { keptTexts.contains($0.name) } ?? (!options.allText && choices[$0].exceptions != nil)
-        }
-        type.columns += cells.indices.filter { originals[$0] }.map { type.makeCompanion(of: columns[$0]) }
-        for i in type.columns.indices { type.columns[i].id = UInt32(i + 1) }
-        if let forcedType = options.types {
-            type.otherAttributes = forcedType.otherAttributes
-            type.key = forcedType.key.compactMap { position in type.index(of: forcedType.columns[position].name) }
-            if type.key.count != forcedType.key.count { type.key = [] }
-        }
-        var whole = Schema([type])
-        whole.otherAttributes = options.fileAttributes
-        let schema = whole
-        self.schema = schema
-        empty = type.columns.map { Column($0, in: schema) }
+        try CSVReader.checkNames(opened.header, options, text)
+        let decision = try CSVDecision(opened, options, keptTexts: keptTexts, input: input)
+        rowCount = opened.found.rows
+        schema = decision.schema
+        dialect = decision.dialect
+        otherRemarks = decision.remarks
+        guesses = decision.guesses
+        losses = decision.losses
+        columnFacts = decision.facts
+        empty = decision.schema.types[0].columns.map { Column($0, in: decision.schema) }
 
         // Second reading.
-        let plans = zip(cells, columns).enumerated().map { i, pair in
-            // An inferred type round-trips every text; a requested one may not.
-            let choice = choices[i]
-            let isFound =
-                forced[i] == nil || originals[i] || pair.1.type.kind == .string
-                || (choice.kind, choice.notation) == (pair.1.type.kind, pair.1.notation) && choice.exceptions == nil
-            return CSVPlan(
-                cell: pair.0, type: pair.1.type, notation: pair.1.notation, hasOriginals: originals[i], isForced: forced[i] != nil,
-                spelling: isFound ? nil : pair.1, rowLimit: Int64(found.rows), nulls: nulls[i])
-        }
-        let reading = CSVSetting(marks: header.marks, width: header.width, plans: plans, checksText: false)
-        setting = reading
-        if plans.count > CSVReader.manyColumns {
+        let setting = decision.setting
+        self.setting = setting
+        if setting.plans.count > CSVReader.manyColumns {
             batchCells = min(batchCells, CSVReader.maximumWideCells)
             batchBytes = min(batchBytes, CSVReader.maximumWideBytes)
         }
         (text as? CSVNormaliser)?.rejects = options.rejects
         try text.rewind()
-        cutter = CSVCutter(text, header.marks)
-        try cutter.skip(header.length)
-        queue = BlockQueue(threads: options.threads) { (block: CSVBlock) throws(FirnError) in reading.read(block) }
+        cutter = CSVCutter(text, opened.header.marks)
+        try cutter.skip(opened.header.length)
+        queue = BlockQueue(threads: options.threads) { (block: CSVBlock) throws(FirnError) in setting.read(block) }
     }
 
     package func facts(ofColumn position: Int) -> ColumnFacts? {
