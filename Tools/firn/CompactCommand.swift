@@ -30,22 +30,7 @@ struct CompactCommand {
         if arguments.operands.count > 1, arguments.operands[1] == "-" {
             throw FirnError(.usage, "a .firn file cannot be written to a pipe", advice: "name a file")
         }
-        if isInPlace, let out = arguments.operands.dropFirst().first {
-            do throws(FirnError) { try Replacement.check(out, overwrite: isDry || arguments.has("force")) } catch {
-                var advised = error
-                advised.advice = error.advice.map { "omit OUT to compact the file itself, or \($0)" }
-                throw advised
-            }
-        }
-        if isInPlace, file.address.version != nil {
-            throw FirnError(.usage, "an old version can only be compacted to another file", advice: "add OUT")
-        }
-        if isInPlace, !isDry, case let names = try Paths.names(file.address.path), names > 1 {
-            throw FirnError(
-                .inputOutput, "the file has \(names) hard links, and only one of them would be the compacted file", at: .init(file: source),
-                advice: "compact to another file")
-        }
-        if isInPlace { try refuseFallback(file) }
+        if isInPlace { try checkReplaceable(file, isDry: isDry) }
         // The transaction blocks commits between the copy and the rename. Such a commit would be lost with the old file.
         let guardian = isInPlace && !isDry ? try keys.open(path: file.address.path, writable: true).begin(wait: .no) : nil
         defer { guardian?.cancel() }
@@ -84,6 +69,27 @@ struct CompactCommand {
         }
         if !isDry, !isGain { session.remark("\(target) cannot be made smaller, and is unchanged") }
         return .done
+    }
+
+    /// Throws if the file cannot be replaced by its compacted copy.
+    private func checkReplaceable(_ file: OpenedFile, isDry: Bool) throws(FirnError) {
+        if let out = arguments.operands.dropFirst().first {
+            do throws(FirnError) { try Replacement.check(out, overwrite: isDry || arguments.has("force")) } catch {
+                var advised = error
+                advised.advice = error.advice.map { "omit OUT to compact the file itself, or \($0)" }
+                throw advised
+            }
+        }
+        if file.address.version != nil {
+            throw FirnError(.usage, "an old version can only be compacted to another file", advice: "add OUT")
+        }
+        if !isDry, case let names = try Paths.names(file.address.path), names > 1 {
+            throw FirnError(
+                .inputOutput, "the file has \(names) hard links, and only one of them would be the compacted file",
+                at: .init(file: arguments.operands[0]),
+                advice: "compact to another file")
+        }
+        try refuseFallback(file)
     }
 
     /// Returns the versions to keep with their tags, and the tags that are dropped.

@@ -9,15 +9,14 @@ final class ShapedReader: BatchReader {
     private let source: any BatchReader
     /// The selected columns, and fields of objects; nil for all.
     private let kept: [FieldPath]?
-    private let type: TypeSchema
     private let renamed: [String: String]
     private var left: Int
     private let isLimited: Bool
     private let isFlat: Bool
     /// The original texts of fields that are columns now; their columns follow those of `kept`.
-    private var fieldTexts: [FieldTexts] = []
+    private let fieldTexts: [FieldTexts]
     /// The fields of objects that are columns of the key, by their path in the rows that are passed on.
-    private var keyFields: [FieldPath] = []
+    private let keyFields: [FieldPath]
     /// The number of objects that have no value in any of the columns that they become.
     private var emptyObjects = 0
 
@@ -27,8 +26,7 @@ final class ShapedReader: BatchReader {
         self.isFlat = isFlat
         left = limit ?? .max
         isLimited = limit != nil
-        var schema = source.schema
-        let roots = schema.roots
+        let roots = source.schema.roots
         // The schema can also have types that are only targets of links.
         let named = roots.first { $0.name == name }
         guard let root = named ?? roots.first else { throw FirnError(.schema, "the input has no rows and no columns") }
@@ -37,88 +35,16 @@ final class ShapedReader: BatchReader {
                 .usage, "the input has several types: \(roots.map(\.name).joined(separator: ", "))",
                 advice: "choose one with FILE:Type")
         }
-        var shaped = root, kept: [FieldPath]?
-        if !columns.isEmpty {
-            kept = try columns.map { (column) throws(FirnError) in
-                guard let path = FieldPath.find(column, in: root, schema) else { throw unknownColumn(column, of: root) }
-                return path
-            }
-            // Original texts belong to their column.
-            let companions = root.companions, named = Set(columns)
-            for path in kept ?? [] where path.path.count == 1 {
-                guard let companion = companions[path.path[0]], !named.contains(root.columns[companion].name) else { continue }
-                kept?.append(FieldPath(path: [companion], name: root.columns[companion].name, described: root.columns[companion]))
-            }
-        }
-        if isFlat { kept = ShapedReader.flat(kept, root, schema) }
-        var textsOf: [Int] = []
-        if let paths = kept {
-            // The texts within objects are divided among the fields, and are no column without the objects.
-            let whole = Set(paths.filter { $0.path.count == 1 }.map { $0.path[0] }), named = Set(columns)
-            kept = paths.filter { path in
-                guard path.path.count == 1, let target = root.companionTarget(path.path[0]), root.hasPartTexts(target) else { return true }
-                return whole.contains(target) || named.contains(path.name)
-            }
-            for (index, path) in (kept ?? []).enumerated() {
-                guard let texts = FieldTexts(path.path, of: root, in: schema) else { continue }
-                fieldTexts.append(texts)
-                textsOf.append(index)
-            }
-        }
-        if let kept {
-            let empty = Batch(root, in: schema)
-            shaped.columns = try kept.enumerated().map { (index, path) throws(FirnError) in
-                if path.path.count == 1, path.name == root.columns[path.path[0]].name { return root.columns[path.path[0]] }
-                var column = path.schema(try path.column(of: empty).type)
-                if path.path.count == 1, let target = root.companionTarget(path.path[0]) {
-                    column.originalTextOf = kept.first { $0.path == [target] }?.name
-                    column.otherAttributes = root.columns[path.path[0]].otherAttributes
-                }
-                return column
-            }
-            for (texts, index) in zip(fieldTexts, textsOf) {
-                shaped.columns.append(texts.schema(of: shaped.columns[index], in: shaped))
-            }
-            // Fields have no id in the type of the rows.
-            if kept.contains(where: { $0.path.count > 1 }) {
-                for index in shaped.columns.indices { shaped.columns[index].id = UInt32(index) }
-            }
-            let positions = root.key.map { column in kept.firstIndex { $0.path == [column] } }
-            shaped.key = positions.contains(nil) ? [] : positions.compactMap(\.self)
-            // The envelope refers to positions of columns.
-            shaped.envelope = nil
-        }
-        if let name { shaped.name = name }
-        if !key.isEmpty {
-            for column in key where shaped.index(of: column) == nil {
-                guard let field = FieldPath.find(column, in: shaped, schema), let copy = try field.keyColumn(of: shaped, schema) else {
-                    continue
-                }
-                keyFields.append(field)
-                shaped.columns.append(copy)
-            }
-            if !keyFields.isEmpty { for index in shaped.columns.indices { shaped.columns[index].id = UInt32(index) } }
-            shaped.key = try key.map { (column) throws(FirnError) in try shaped.position(of: column) }
-        }
-        let newName = shaped.name
-        shaped.name = root.name
-        for i in schema.types.indices where schema.types[i].name == root.name { schema.types[i] = shaped }
-        schema = schema.renaming(root.name, to: newName)
+        var shape = RowShape(root, in: source.schema, named: name ?? root.name)
+        if !columns.isEmpty { try shape.select(columns) }
+        if isFlat { shape.flatten() }
+        try shape.applySelection(names: columns)
+        if !key.isEmpty { try shape.setKey(key) }
+        let newName = shape.type.name, schema = shape.result
         // Objects whose fields became columns have no type any more.
         self.schema = isFlat ? schema.reachable(from: newName, throughLinks: true) : schema
-        self.kept = kept
-        type = self.schema[newName] ?? shaped
+        (kept, fieldTexts, keyFields) = (shape.kept, shape.fieldTexts, shape.keyFields)
         renamed = [root.name: newName]
-    }
-
-    /// Returns the paths of the fields of all objects, instead of the objects.
-    private static func flat(_ kept: [FieldPath]?, _ root: TypeSchema, _ schema: Schema) -> [FieldPath] {
-        let leaves = FieldPath.leaves(of: root, in: schema)
-        guard let kept else { return leaves }
-        return kept.flatMap { path in
-            let inner = leaves.filter { $0.path.starts(with: path.path) }
-            return inner.isEmpty ? [path] : inner
-        }
     }
 
     var remarks: [String] {
@@ -173,7 +99,7 @@ extension Column {
 extension FieldPath {
     /// Returns a column for the values of the field, which is a part of the key.
     /// - Throws: `.usage` if rows can have several values, or objects, in it.
-    fileprivate func keyColumn(of type: TypeSchema, _ types: Schema) throws(FirnError) -> ColumnSchema? {
+    func keyColumn(of type: TypeSchema, _ types: Schema) throws(FirnError) -> ColumnSchema? {
         let values = try column(of: Batch(type, in: types)).type
         guard !values.isCollection, values.kind != .embedded else {
             throw FirnError(
