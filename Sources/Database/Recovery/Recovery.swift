@@ -56,16 +56,10 @@ package struct Recovery: Sendable {
         if wanted == nil, !types.allSatisfy(\.losses.isEmpty),
             let older = wholeVersion(path, key, before: version.version, withMoreRowsThan: rows(types))
         {
-            var recovery = try run(
+            let whole = try run(
                 from: path, version: String(older), key: key, to: target, encryption: encryption, overwrite: overwrite, profile: profile,
                 threads: threads, progress: progress)
-            recovery.losses.insert(
-                Loss(
-                    Damage(
-                        "version \(version.version) has lost rows: version \(older), which is intact and has more rows, is recovered instead"
-                    )), at: 0)
-            recovery.remarks.append("to recover what is left of version \(version.version), give its number, as in FILE@\(version.version)")
-            return recovery
+            return whole.noting(older, insteadOf: version.version)
         }
         for type in types {
             recovery.losses += type.losses
@@ -74,16 +68,7 @@ package struct Recovery: Sendable {
         }
         recovery.remarks += Recovery.indexRemarks(version.core)
 
-        var schema = version.core.schema
-        for (index, type) in types.enumerated() {
-            recovery.remarks += Recovery.makeOptional(
-                &schema.types[index], lost: type.parts.reduce(into: []) { $0.formUnion($1.lost.union($1.gaps)) })
-        }
-        for (index, type) in types.enumerated()
-        where !schema.types[index].key.isEmpty && !type.losses.isEmpty && !type.hasDistinctKeys(as: schema.types[index].columns) {
-            recovery.remarks.append("\(schema.types[index].name) no longer has a primary key: recovered rows have the same keys as others")
-            schema.types[index].key = []
-        }
+        let schema = recovery.adapted(version.core.schema, to: types)
         guard recovery.losses.isEmpty || types.contains(where: { !$0.parts.isEmpty }) else {
             let first = recovery.losses[0]
             let error = FirnError(
@@ -98,21 +83,52 @@ package struct Recovery: Sendable {
         try transaction.adopt(schema)
         for (index, type) in types.enumerated() {
             let writer = try transaction.bulkWriter(schema.types[index].name)
-            var rows = 0
-            for part in type.parts {
-                let (columns, rowIDs): ([Column], [Int64])
-                do throws(Damage) { (columns, rowIDs) = try type.rows(part, as: schema.types[index].columns) } catch {
-                    throw FirnError(error, in: path)
-                }
-                try writer.append(stored: columns, rowIDs: rowIDs)
-                rows += rowIDs.count
-                progress(rowIDs.count)
-            }
+            let rows = try write(type, to: writer, as: schema.types[index].columns, of: path, progress)
             writer.skip(to: version.core.catalogue.types[index].nextRowID)
             recovery.saved.append(Saved(type: schema.types[index].name, rows: rows, isEmbedded: schema.types[index].isEmbedded))
         }
         try transaction.commit()
         return recovery
+    }
+
+    /// Returns this recovery of an intact version, with a loss of the newer one that has fewer rows.
+    private func noting(_ older: UInt64, insteadOf version: UInt64) -> Recovery {
+        var recovery = self
+        recovery.losses.insert(
+            Loss(Damage("version \(version) has lost rows: version \(older), which is intact and has more rows, is recovered instead")),
+            at: 0)
+        recovery.remarks.append("to recover what is left of version \(version), give its number, as in FILE@\(version)")
+        return recovery
+    }
+
+    /// Returns the schema for the rows that are left: columns with lost values are optional, and types whose keys may repeat have no key.
+    private mutating func adapted(_ schema: Schema, to types: [SalvagedType]) -> Schema {
+        var schema = schema
+        for (index, type) in types.enumerated() {
+            remarks += Recovery.makeOptional(
+                &schema.types[index], lost: type.parts.reduce(into: []) { $0.formUnion($1.lost.union($1.gaps)) })
+        }
+        for (index, type) in types.enumerated()
+        where !schema.types[index].key.isEmpty && !type.losses.isEmpty && !type.hasDistinctKeys(as: schema.types[index].columns) {
+            remarks.append("\(schema.types[index].name) no longer has a primary key: recovered rows have the same keys as others")
+            schema.types[index].key = []
+        }
+        return schema
+    }
+
+    /// Writes what is left of a type. Returns the number of rows.
+    private static func write(
+        _ type: SalvagedType, to writer: BulkWriter, as schemas: [ColumnSchema], of path: String, _ progress: (_ rows: Int) -> Void
+    ) throws(FirnError) -> Int {
+        var count = 0
+        for part in type.parts {
+            let (columns, rowIDs): ([Column], [Int64])
+            do throws(Damage) { (columns, rowIDs) = try type.rows(part, as: schemas) } catch { throw FirnError(error, in: path) }
+            try writer.append(stored: columns, rowIDs: rowIDs)
+            count += rowIDs.count
+            progress(rowIDs.count)
+        }
+        return count
     }
 
     /// Returns losses for the columns whose objects are lost rows of an embedded type.

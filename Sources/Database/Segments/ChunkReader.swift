@@ -26,9 +26,12 @@ final class ChunkReader: Sendable {
     let tags: IntegersReader?
     /// The number of entries in the payload streams: rows, or elements of a collection.
     let elementCount: Int
-    var storedBytes: Int { streams.reduce(0) { $0 + $1.length } }
+    var storedBytes: Int { parts.reduce(0) { $0 + $1.length } }
     /// The kind, length in bytes and encoding of each stream, for `info`.
-    let streams: [(kind: StreamKind, length: Int, encoding: String)]
+    var streams: [(kind: StreamKind, length: Int, encoding: String)] {
+        parts.map { ($0.kind, $0.length, encoding($0.kind) ?? "unused") }
+    }
+    private let parts: [(kind: StreamKind, length: Int)]
     let memory: MemoryScope
 
     /// `presence` opens the validity to which a reference leads. Without it (chunk overlays), a reference is damage.
@@ -86,24 +89,22 @@ final class ChunkReader: Sendable {
         tags = try words(.tags, elementCount)
         reals = type.payload.contains(.reals) ? try FloatsReader(try need(.reals), count: elementCount) : nil
         text = type.payload.contains(.text) ? try TextReader(try need(.text), count: elementCount, shared: sharedText, memory: memory) : nil
-        var streams: [(kind: StreamKind, length: Int, encoding: String)] = []
-        for part in parts {
-            let encoding: String? =
-                switch part.kind {
-                case .present, .presentLike: present?.encodingName
-                case .lengths: "lengths"
-                case .keys: keys?.encodingName
-                case .elementPresent: elementPresent?.encodingName
-                case .words: self.words?.encodingName
-                case .extra: extra?.encodingName
-                case .reals: reals?.encodingName
-                case .text: text?.encodingName
-                case .tags: tags?.encodingName
-                case .relation: relation.map { "\($0.relation.kind)" }
-                }
-            streams.append((part.kind, part.bytes.count, encoding ?? "unused"))
+        self.parts = parts.map { ($0.kind, $0.bytes.count) }
+    }
+
+    private func encoding(_ kind: StreamKind) -> String? {
+        switch kind {
+        case .present, .presentLike: present?.encodingName
+        case .lengths: "lengths"
+        case .keys: keys?.encodingName
+        case .elementPresent: elementPresent?.encodingName
+        case .words: words?.encodingName
+        case .extra: extra?.encodingName
+        case .reals: reals?.encodingName
+        case .text: text?.encodingName
+        case .tags: tags?.encodingName
+        case .relation: relation.map { "\($0.relation.kind)" }
         }
-        self.streams = streams
     }
 
     /// Replaces the contents of `column` by the rows of a vector. Embedded objects stay row ids in `words`.

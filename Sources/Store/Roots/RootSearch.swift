@@ -59,29 +59,46 @@ struct RootSearch {
         return slots
     }
 
-    private func search() throws(FirnError) -> Found {
-        let size = try file.size()
-        var whole: [Root] = [], fault: Damage?, looksLikeOurs = false, corrected: Set<UInt64> = []
-        let slots = try slots(), isVacant = slots[0].bytes == Root.vacantSlot
-        for slot in slots {
-            if slot.bytes.starts(with: Root.magic) { looksLikeOurs = true }
-            do throws(Damage) {
-                let root: Root
-                do throws(Damage) { root = try slot.root() } catch {
-                    // While all positions of the second slot are searched, bytes that are nearly a root do not count.
-                    guard slots.count == 2, let right = slot.corrected else { throw error }
-                    corrected.insert(slot.offset)
-                    root = right
+    /// The roots that are whole, and what is wrong with the other slots.
+    private struct Candidates {
+        var whole: [Root] = []
+        var fault: Damage?
+        /// Whether a slot begins as those of `.firn` files do.
+        var looksLikeOurs = false
+        /// The offsets of slots of which one bit was corrected.
+        var corrected: Set<UInt64> = []
+
+        init(_ slots: [Slot]) {
+            for slot in slots {
+                if slot.bytes.starts(with: Root.magic) { looksLikeOurs = true }
+                do throws(Damage) { try add(slot, isOneOfTwo: slots.count == 2) } catch {
+                    // Most of the 32 positions hold no root: the fault to report is that of the slot at 0.
+                    if fault == nil || slots.count == 2 { fault = error }
                 }
-                if slots.count == 2, let first = whole.first, first.identity != root.identity || first.secondSlot != root.secondSlot {
-                    throw Damage("the roots belong to different stores", at: Int(slot.offset))
-                }
-                whole.append(root)
-            } catch {
-                // Most of the 32 positions hold no root: the fault to report is that of the slot at 0.
-                if fault == nil || slots.count == 2 { fault = error }
             }
         }
+
+        private mutating func add(_ slot: Slot, isOneOfTwo: Bool) throws(Damage) {
+            let root: Root
+            do throws(Damage) { root = try slot.root() } catch {
+                // While all positions of the second slot are searched, bytes that are nearly a root do not count.
+                guard isOneOfTwo, let right = slot.corrected else { throw error }
+                corrected.insert(slot.offset)
+                root = right
+            }
+            if isOneOfTwo, let first = whole.first, first.identity != root.identity || first.secondSlot != root.secondSlot {
+                throw Damage("the roots belong to different stores", at: Int(slot.offset))
+            }
+            whole.append(root)
+        }
+
+        func isCorrected(_ root: Root) -> Bool { corrected.contains(root.offset(of: root.version)) }
+    }
+
+    private func search() throws(FirnError) -> Found {
+        let size = try file.size(), slots = try slots(), isVacant = slots[0].bytes == Root.vacantSlot
+        let candidates = Candidates(slots)
+        var whole = candidates.whole, fault = candidates.fault
         // A position where the second slot may be can hold any bytes, even a root. If several do, the right one cannot be determined.
         if slots.count > 2, whole.count > 1 {
             throw FirnError.damaged(path, what: "the first root is damaged, and several second roots are possible", byte: 0)
@@ -95,7 +112,7 @@ struct RootSearch {
         let cipher = try unseal(&whole, &fault)
         whole.sort { $0.version > $1.version }
         guard let first = whole.first else {
-            guard looksLikeOurs else {
+            guard candidates.looksLikeOurs else {
                 throw FirnError(
                     .notThisFormat, size == 0 ? "the file is empty" : "not a .firn file", at: .init(file: path),
                     advice: size == 0 ? nil : "'firn convert \(path) OUT.firn' converts a file of another format")
@@ -106,7 +123,7 @@ struct RootSearch {
             try check(first, newest: true, size: size, cipher)
             // The other slot holds the version before, if there is one. If it is not whole, a commit was interrupted, or the slot is
             // damaged.
-            let isCorrected = corrected.contains(first.offset(of: first.version))
+            let isCorrected = candidates.isCorrected(first)
             if first.version == 0 { return Found(root: first, why: empty(size), cipher: cipher, isCorrected: isCorrected) }
             return Found(
                 root: first, why: whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil, cipher: cipher,
@@ -123,7 +140,7 @@ struct RootSearch {
             } catch { throw FirnError(missingEnd(of: first, size) == nil ? error : why, in: path) }
             return Found(
                 root: whole[1], refused: first, why: why, cipher: cipher,
-                isCorrected: corrected.contains(whole[1].offset(of: whole[1].version)))
+                isCorrected: candidates.isCorrected(whole[1]))
         }
     }
 
