@@ -316,6 +316,31 @@ extension ColumnBuilder {
         return bits
     }
 
+    /// Returns the ends of the values of all rows, the first of which are at `first`; rows without a value are empty.
+    private func ends(of runs: [(row: Int, count: Int)], from first: Int, _ origin: Int, _ rows: Int) -> [Int] {
+        [Int](unsafeUninitializedCapacity: rows + 1) { out, filled in
+            filled = rows + 1
+            out[0] = 0
+            var at = 0, value = first, end = 0
+            for run in runs {
+                while at < run.row {
+                    out[at + 1] = end
+                    at += 1
+                }
+                for _ in 0..<run.count {
+                    end = offsets.base[value] - origin
+                    out[at + 1] = end
+                    at += 1
+                    value += 1
+                }
+            }
+            while at < rows {
+                out[at + 1] = end
+                at += 1
+            }
+        }
+    }
+
     private func copy(_ first: Int, _ held: Int, _ runs: [(row: Int, count: Int)], _ rows: Int, into column: inout Column) {
         func spread<T: BitwiseCopyable>(_ source: RawArray<T>, _ filler: T) -> [T] {
             [T](unsafeUninitializedCapacity: rows) { out, filled in
@@ -333,29 +358,7 @@ extension ColumnBuilder {
         }
         // Only columns of texts and collections have offsets.
         let origin = first == 0 || offsets.count == 0 ? 0 : offsets.base[first - 1]
-        func ends() -> [Int] {
-            [Int](unsafeUninitializedCapacity: rows + 1) { out, filled in
-                filled = rows + 1
-                out[0] = 0
-                var at = 0, value = first, end = 0
-                for run in runs {
-                    while at < run.row {
-                        out[at + 1] = end
-                        at += 1
-                    }
-                    for _ in 0..<run.count {
-                        end = offsets.base[value] - origin
-                        out[at + 1] = end
-                        at += 1
-                        value += 1
-                    }
-                }
-                while at < rows {
-                    out[at + 1] = end
-                    at += 1
-                }
-            }
-        }
+        func ends() -> [Int] { self.ends(of: runs, from: first, origin, rows) }
         func texts() -> Text {
             Text(offsets: ends(), bytes: Array(UnsafeBufferPointer(start: bytes.base + origin, count: start(first + held) - origin)))
         }

@@ -33,24 +33,10 @@ final class JSONWhole: JSONRows {
         rejects = options.rejects
         if input.compression == .none, let size = input.totalBytes { progress?.setTotal(bytes: Int(clamping: size)) }
         let (count, isPretty) = try JSONWhole.load(TextSource(input), parser)
-        tape = parser.parseDocument(count)
-        if let fault = tape.fault {
-            let location = parser.location(fault.offset)
-            let isMemory = fault.message == JSONReader.beyondMemory
-            throw FirnError(
-                isMemory ? .outOfMemory : .rejected, count == 0 ? "the input is empty" : fault.message,
-                at: .init(file: input.name, line: location.line + 1, column: location.column + 1),
-                advice: isMemory
-                    ? FirnError.memoryAdvice
-                    : JSONReader.follows.contains(where: fault.message.hasPrefix)
-                        ? "if each line is a value by itself, read it as ndjson" : nil)
-        }
+        tape = try JSONWhole.parsed(parser, count, input)
         cursor = TextCursor(parser.text(count))
-        var finder = RowsFinder(tape), location: RowsFinder.Location
-        if let pointer = options.rows { location = try finder.location(at: pointer, input) } else { location = finder.find() }
-        if options.rows == nil, location.form == .keyed || location.path.count > 1, let wanted, JSONWhole.isRow(tape, of: wanted) {
-            location = RowsFinder.Location(form: .one)
-        }
+        var finder = RowsFinder(tape)
+        let location = try JSONWhole.location(&finder, tape, of: wanted, at: options.rows, input)
         var envelope = Envelope(location.form, isPretty: isPretty)
         envelope.surroundings = JSONWhole.surroundings(location, tape, cursor, isPretty: isPretty)
         let (first, total) = finder.rows(location)
@@ -79,18 +65,12 @@ final class JSONWhole: JSONRows {
             if envelope.form == .one { envelope.form = .oneValue }
         }
         var fields = plan.fields
-        if envelope.form == .keyed {
-            var name = givenKey ?? "key", copy = 2
-            while givenKey == nil, fields.contains(where: { $0.column == name }) {
-                name = "key_\(copy)"
-                copy += 1
-            }
-            keyColumn = name
+        keyColumn = envelope.form == .keyed ? givenKey ?? JSONWhole.keyName(besides: fields) : nil
+        if let keyColumn {
             fields.insert(
-                .init(name: Array(name.utf8), column: name, plan: ColumnPlan(ColumnType(.string)), isOptional: false, writesNull: false),
-                at: 0)
-        } else {
-            keyColumn = nil
+                .init(
+                    name: Array(keyColumn.utf8), column: keyColumn, plan: ColumnPlan(ColumnType(.string)), isOptional: false,
+                    writesNull: false), at: 0)
         }
         rows = try RowBuilder(parser, fields: plan.fields, isBare: plan.isBare, options, input)
         plan.fields = fields
@@ -104,6 +84,43 @@ final class JSONWhole: JSONRows {
         screen?.fit?.rowLimit = Int64(rowCount)
         self.screen = screen?.isDone ?? true ? nil : screen
         progress?.add(bytes: count)
+    }
+
+    private static func parsed(_ parser: JSONParser, _ count: Int, _ input: Input) throws(FirnError) -> Tape {
+        let tape = parser.parseDocument(count)
+        if let fault = tape.fault {
+            let location = parser.location(fault.offset)
+            let isMemory = fault.message == JSONReader.beyondMemory
+            throw FirnError(
+                isMemory ? .outOfMemory : .rejected, count == 0 ? "the input is empty" : fault.message,
+                at: .init(file: input.name, line: location.line + 1, column: location.column + 1),
+                advice: isMemory
+                    ? FirnError.memoryAdvice
+                    : JSONReader.follows.contains(where: fault.message.hasPrefix)
+                        ? "if each line is a value by itself, read it as ndjson" : nil)
+        }
+        return tape
+    }
+
+    /// Returns where the rows are: at the pointer, or where the finder expects them. A document that is one row of the wanted type is that
+    /// row.
+    private static func location(
+        _ finder: inout RowsFinder, _ tape: Tape, of wanted: GivenRows?, at pointer: String?, _ input: Input
+    ) throws(FirnError) -> RowsFinder.Location {
+        if let pointer { return try finder.location(at: pointer, input) }
+        let location = finder.find()
+        guard location.form == .keyed || location.path.count > 1, let wanted, JSONWhole.isRow(tape, of: wanted) else { return location }
+        return RowsFinder.Location(form: .one)
+    }
+
+    /// Returns a name for the column of the keys that no other column has.
+    private static func keyName(besides fields: [ColumnPlan.Field]) -> String {
+        var name = "key", copy = 2
+        while fields.contains(where: { $0.column == name }) {
+            name = "key_\(copy)"
+            copy += 1
+        }
+        return name
     }
 
     /// Observes the rows that fit. If no row is an object, other values are observed as rows; otherwise the screen rejects them from now

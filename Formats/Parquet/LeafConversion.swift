@@ -59,30 +59,48 @@ struct LeafConversion {
             column.extra.append(contentsOf: repeatElement(0, count: count))
         case (.timestamp(let unit), _): appendTimes(bytes, count, unit, to: &column)
         case (.int96, _): appendJulian(bytes, count, to: &column)
-        case (.uuid, _):
+        case (.uuid, _), (.objectID, _): appendIdentifiers(bytes, count, to: &column)
+        case (.bytes, _), (.text, _), (.number, _), (.exactJSON, _):
+            column.text.append(fixed: UnsafeRawBufferPointer(start: bytes, count: count * stride), stride: stride, count: count)
+        case (.time, _), (.seconds, _), (.interval, _): try appendTexts(bytes, count, to: &column)
+        case (.unsigned64, _), (.decimalReal, _), (.decimal, _), (.decimalText, _): try appendDecimals(bytes, count, to: &column)
+        case (.null, _): throw ParquetFault("the column is annotated as having no values, and has one")
+        case (.bool, _): throw ParquetFault("a boolean of \(physical.name)")
+        }
+    }
+
+    /// The two halves of identifiers, whose bytes are big-endian.
+    private func appendIdentifiers(_ bytes: UnsafeRawPointer, _ count: Int, to column: inout Column) {
+        switch form {
+        case .uuid:
             column.words.grow(count, zero: 0) { out in
                 for i in 0..<count { out[i] = bytes.loadUnaligned(fromByteOffset: i &* 16, as: Int64.self).bigEndian ^ Int64.min }
             }
             column.extra.grow(count, zero: 0) { out in
                 for i in 0..<count { out[i] = bytes.loadUnaligned(fromByteOffset: i &* 16 &+ 8, as: Int64.self).bigEndian ^ Int64.min }
             }
-        case (.objectID, _):
+        case .objectID:
             column.words.grow(count, zero: 0) { out in
                 for i in 0..<count { out[i] = bytes.loadUnaligned(fromByteOffset: i &* 12, as: Int64.self).bigEndian ^ Int64.min }
             }
             column.extra.grow(count, zero: 0) { out in
                 for i in 0..<count { out[i] = Int64(bytes.loadUnaligned(fromByteOffset: i &* 12 &+ 8, as: UInt32.self).bigEndian) }
             }
-        case (.bytes, _), (.text, _), (.number, _), (.exactJSON, _):
-            column.text.append(fixed: UnsafeRawBufferPointer(start: bytes, count: count * stride), stride: stride, count: count)
-        case (.time(let unit), _):
+        default: break
+        }
+    }
+
+    /// Times within a day and durations, which are texts in memory.
+    private func appendTexts(_ bytes: UnsafeRawPointer, _ count: Int, to column: inout Column) throws(ParquetFault) {
+        switch form {
+        case .time(let unit):
             for i in 0..<count {
                 let time = whole(bytes, i)
                 guard LogicalText.append(time: time, unit.timeUnit, to: &column.text) else {
                     throw ParquetFault("the time \(time) is not within a day", code: .rejected)
                 }
             }
-        case (.seconds, _):
+        case .seconds:
             for i in 0..<count {
                 guard LogicalText.append(time: whole(bytes, i), .millisecond, to: &column.text) else {
                     throw ParquetFault("the time \(whole(bytes, i)) is not within a day", code: .rejected)
@@ -93,31 +111,13 @@ struct LeafConversion {
                     column.text.offsets[column.text.offsets.count - 1] -= 4
                 }
             }
-        case (.interval, _):
+        case .interval:
             for i in 0..<count {
                 func part(_ at: Int) -> UInt32 { bytes.loadUnaligned(fromByteOffset: i * 12 + at, as: UInt32.self).littleEndian }
                 LogicalText.append(
                     months: Int64(part(0)), days: Int64(part(4)), nanoseconds: Int128(part(8)) * 1_000_000, to: &column.text)
             }
-        case (.unsigned64, _):
-            for i in 0..<count {
-                try append(magnitude: UInt128(bytes.loadUnaligned(fromByteOffset: i * 8, as: UInt64.self)), false, scale: 0, to: &column)
-            }
-        case (.decimalReal(let scale), _) where physical != .fixed: try appendReals(bytes, count, scale, to: &column)
-        case (.decimal(let scale), _) where physical != .fixed:
-            for i in 0..<count {
-                let value = whole(bytes, i)
-                try append(magnitude: UInt128(value.magnitude), value < 0, scale: scale, to: &column)
-            }
-        case (.decimalText(let scale), _) where physical != .fixed:
-            for i in 0..<count {
-                let value = whole(bytes, i)
-                withUnsafeBytes(of: value.bigEndian) { LogicalText.append(decimal: $0, isBigEndian: true, scale: scale, to: &column.text) }
-            }
-        case (.decimalReal, _), (.decimal, _), (.decimalText, _):
-            for i in 0..<count { try append(decimal: UnsafeRawBufferPointer(start: bytes + i * stride, count: stride), to: &column) }
-        case (.null, _): throw ParquetFault("the column is annotated as having no values, and has one")
-        case (.bool, _): throw ParquetFault("a boolean of \(physical.name)")
+        default: break
         }
     }
 
@@ -172,6 +172,28 @@ struct LeafConversion {
     }()
 
     private static func tooLong() -> ParquetFault { ParquetFault("a decimal has more digits than its column declares", code: .rejected) }
+
+    private func appendDecimals(_ bytes: UnsafeRawPointer, _ count: Int, to column: inout Column) throws(ParquetFault) {
+        switch form {
+        case .unsigned64:
+            for i in 0..<count {
+                try append(magnitude: UInt128(bytes.loadUnaligned(fromByteOffset: i * 8, as: UInt64.self)), false, scale: 0, to: &column)
+            }
+        case .decimalReal(let scale) where physical != .fixed: try appendReals(bytes, count, scale, to: &column)
+        case .decimal(let scale) where physical != .fixed:
+            for i in 0..<count {
+                let value = whole(bytes, i)
+                try append(magnitude: UInt128(value.magnitude), value < 0, scale: scale, to: &column)
+            }
+        case .decimalText(let scale) where physical != .fixed:
+            for i in 0..<count {
+                let value = whole(bytes, i)
+                withUnsafeBytes(of: value.bigEndian) { LogicalText.append(decimal: $0, isBigEndian: true, scale: scale, to: &column.text) }
+            }
+        default:
+            for i in 0..<count { try append(decimal: UnsafeRawBufferPointer(start: bytes + i * stride, count: stride), to: &column) }
+        }
+    }
 
     private func appendReals(_ bytes: UnsafeRawPointer, _ count: Int, _ scale: Int, to column: inout Column) throws(ParquetFault) {
         let divisor = LeafConversion.powersOfTen[scale]

@@ -58,18 +58,22 @@ extension SQLTable {
             text.append("limit")
         }
         plan.description = text.isEmpty ? "all rows" : text.joined(separator: ", ")
-        // A statement requests the same plan repeatedly. The key contains everything that the description does not.
-        let key =
-            plan.description + plan.terms.map { " \($0.column).\($0.comparison).\($0.isConstant)" }.joined()
-            + " \(plan.offset ?? -1) \(plan.lookup)"
-        let number = planNumbers[key] ?? plans.count
-        if number == plans.count {
-            plans.append(plan)
-            planNumbers[key] = number
-        }
+        let number = number(of: plan)
         firn_sql_finish_plan(
             info, Int32(number), plan.description, isOrdered && firn_sql_order_count(info) > 0, costs.isUnique, costs.cost,
             Int64(costs.estimate))
+    }
+
+    /// Returns the number of a plan. A statement requests the same plan repeatedly.
+    private func number(of plan: SQLPlan) -> Int {
+        // The key contains everything that the description does not.
+        let key =
+            plan.description + plan.terms.map { " \($0.column).\($0.comparison).\($0.isConstant)" }.joined()
+            + " \(plan.offset ?? -1) \(plan.lookup)"
+        if let known = planNumbers[key] { return known }
+        plans.append(plan)
+        planNumbers[key] = plans.count - 1
+        return plans.count - 1
     }
 
     /// Returns whether the file has an index of the column.

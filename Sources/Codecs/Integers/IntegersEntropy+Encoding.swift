@@ -155,12 +155,7 @@ struct EntropyCoder {
                                                 let u = transform.forward(values[i]),
                                                     bin = bins[Int(symbols[EntropyHistogram.leaf(u, direct: direct)])]
                                                 let extra = u &- bin.lower
-                                                if bin.extra > 32 {
-                                                    sink.write(extra & 0xFFFF_FFFF, width: 32)
-                                                    sink.write(extra >> 32, width: bin.extra &- 32)
-                                                } else {
-                                                    sink.write(extra, width: bin.extra)
-                                                }
+                                                sink.write(wide: extra, width: bin.extra)
                                                 sink.write(UInt64(states[i]), width: Int(widths[i]))
                                             }
                                             return sink.end(scratch.baseAddress!)
@@ -190,6 +185,14 @@ private struct BitSink {
         target += used >> 3
         pending = pending &>> UInt64(truncatingIfNeeded: used & ~7)
         used &= 7
+    }
+
+    /// Writes a value of up to 64 bits.
+    @inline(__always)
+    mutating func write(wide value: UInt64, width: Int) {
+        guard width > 32 else { return write(value, width: width) }
+        write(value & 0xFFFF_FFFF, width: 32)
+        write(value >> 32, width: width &- 32)
     }
 
     func end(_ start: UnsafeMutableRawPointer) -> Int { target - start &+ (used > 0 ? 1 : 0) }
