@@ -1,5 +1,6 @@
 /* Calls each function of firn.h. Usage: program SAMPLE NEW: the file that CInterfaceTests.swift makes,
    and one that does not exist. */
+// Long because it calls every function of the header once.
 #include "firn.h"
 
 #include <stdio.h>

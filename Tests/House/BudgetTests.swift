@@ -3,46 +3,48 @@ import Testing
 
 /// What the code may use only so often. Each budget is what the code uses today: lower it when the code uses less, and never raise it
 /// without a reason in the commit.
-private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int, long: Int)] = [
-    ("Formats/Arrow", 142, 1, 17, 13, 0),
-    ("Formats/CSV", 163, 19, 1, 14, 3),
-    ("Formats/Exchange", 169, 7, 3, 3, 0),
-    ("Formats/JSON", 116, 23, 5, 8, 2),
-    ("Formats/Parquet", 233, 0, 10, 16, 2),
-    ("Formats/RealmFile", 30, 26, 0, 10, 0),
-    ("Formats/SQLite", 26, 0, 2, 5, 0),
-    ("Sources/Bytes", 60, 5, 2, 0, 0),
-    ("Sources/CInterface", 213, 0, 7, 37, 0),
-    ("Sources/Change", 102, 51, 5, 42, 0),
-    ("Sources/Codecs", 493, 75, 26, 11, 1),
-    ("Sources/Crypto", 19, 2, 1, 0, 0),
-    ("Sources/Database", 130, 165, 5, 22, 3),
-    ("Sources/Disk", 68, 12, 1, 0, 0),
-    ("Sources/Firn", 104, 47, 15, 15, 0),
-    ("Sources/Query", 301, 51, 12, 54, 0),
-    ("Sources/RLM", 0, 1, 1, 0, 0),
-    ("Sources/RealmSwift", 0, 0, 0, 0, 0),
-    ("Sources/Store", 147, 46, 5, 7, 2),
-    ("Sources/Table", 59, 25, 1, 2, 0),
-    ("Sources/Threads", 6, 5, 5, 0, 0),
-    ("Tools/Attacks", 54, 16, 0, 1, 0),
-    ("Tools/CommandLine", 0, 1, 0, 1, 0),
-    ("Tools/SQL", 119, 21, 0, 7, 1),
-    ("Tools/bench", 12, 1, 1, 0, 1),
-    ("Tools/firn", 7, 11, 1, 15, 3),
-    ("Tools/fuzz", 10, 0, 0, 0, 0),
-    ("Tools/start", 1, 0, 0, 0, 0),
-    ("Tools/stress", 5, 3, 1, 0, 1),
+private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int)] = [
+    ("Formats/Arrow", 142, 1, 17, 13),
+    ("Formats/CSV", 162, 19, 1, 14),
+    ("Formats/Exchange", 169, 7, 3, 3),
+    ("Formats/JSON", 116, 22, 5, 8),
+    ("Formats/Parquet", 221, 0, 10, 16),
+    ("Formats/RealmFile", 30, 26, 0, 10),
+    ("Formats/SQLite", 17, 0, 2, 5),
+    ("Sources/Bytes", 60, 5, 2, 0),
+    ("Sources/CInterface", 212, 0, 7, 37),
+    ("Sources/Change", 102, 50, 5, 42),
+    ("Sources/Codecs", 493, 75, 26, 11),
+    ("Sources/Crypto", 19, 2, 1, 0),
+    ("Sources/Database", 130, 161, 5, 21),
+    ("Sources/Disk", 68, 12, 1, 0),
+    ("Sources/Firn", 104, 47, 15, 15),
+    ("Sources/Query", 301, 51, 12, 54),
+    ("Sources/RLM", 0, 1, 1, 0),
+    ("Sources/RealmSwift", 0, 0, 0, 0),
+    ("Sources/Store", 147, 46, 5, 7),
+    ("Sources/Table", 59, 25, 1, 2),
+    ("Sources/Threads", 6, 5, 5, 0),
+    ("Tools/Attacks", 54, 16, 0, 1),
+    ("Tools/CommandLine", 0, 1, 0, 1),
+    ("Tools/SQL", 119, 21, 0, 7),
+    ("Tools/bench", 12, 1, 1, 0),
+    ("Tools/firn", 6, 7, 1, 15),
+    ("Tools/fuzz", 10, 0, 0, 0),
+    ("Tools/start", 1, 0, 0, 0),
+    ("Tools/stress", 5, 3, 1, 0),
 ]
 
-/// A function longer than this many lines counts as long.
+/// The maximum number of lines of a function.
 private let longFunction = 60
 
 @Suite struct BudgetTests {
     @Test(arguments: budgets.indices)
-    func `unsafe memory, forced unwrapping, unchecked types, unlabelled parameters and long functions do not increase`(index: Int) throws {
+    func `unsafe memory, forced unwrapping, unchecked types and unlabelled parameters do not increase, and no function is long`(index: Int)
+        throws
+    {
         let budget = budgets[index]
-        var found = (unsafe: 0, forced: 0, unchecked: 0, unlabelled: 0, long: 0)
+        var found = (unsafe: 0, forced: 0, unchecked: 0, unlabelled: 0)
         for file in try swiftFiles(under: budget.folder) {
             let code = Code(file.text)
             found.unsafe += code.occurrences(of: "nsafe")
@@ -50,16 +52,15 @@ private let longFunction = 60
             found.unchecked += code.occurrences(of: "@unchecked Sendable")
             for function in code.functions {
                 if function.unlabelled > 3 { found.unlabelled += 1 }
-                if function.lines > longFunction { found.long += 1 }
+                if function.lines > longFunction { Issue.record("\(file.path) has a function of \(function.lines) lines") }
             }
         }
         #expect(found.unsafe <= budget.unsafe, "\(budget.folder): uses of unsafe memory")
         #expect(found.forced <= budget.forced, "\(budget.folder): forced unwrapping with !")
         #expect(found.unchecked <= budget.unchecked, "\(budget.folder): types that are @unchecked Sendable")
         #expect(found.unlabelled <= budget.unlabelled, "\(budget.folder): functions with more than three parameters without labels")
-        #expect(found.long <= budget.long, "\(budget.folder): functions of more than \(longFunction) lines")
         if ProcessInfo.processInfo.environment["FIRN_BUDGETS"] != nil {
-            print("    (\"\(budget.folder)\", \(found.unsafe), \(found.forced), \(found.unchecked), \(found.unlabelled), \(found.long)),")
+            print("    (\"\(budget.folder)\", \(found.unsafe), \(found.forced), \(found.unchecked), \(found.unlabelled)),")
         }
     }
 

@@ -11,67 +11,97 @@ func benchCodecs(_ arguments: [String]) throws {
         files.removeSubrange(at...(at + 1))
     }
     for file in files {
-        let data = try Data(contentsOf: URL(fileURLWithPath: file)), count = data.count / 8
-        let name = URL(fileURLWithPath: file).lastPathComponent
-        var streams: [(bytes: UnsafeRawBufferPointer, count: Int)] = []
-        let clock = ContinuousClock()
-        func seconds(_ duration: Duration) -> Double {
-            Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
-        }
-        var encoding = Double.infinity
+        var bench = try CodecsBench(URL(fileURLWithPath: file), profile)
+        try bench.run()
+    }
+}
+
+/// The measurements of one column. Each is repeated three times, and the shortest time counts.
+private struct CodecsBench {
+    private let name: String
+    private let data: Data
+    private let profile: Profile
+    private let clock = ContinuousClock()
+    /// Memory for a decoded vector.
+    private let room = UnsafeMutableRawPointer.allocate(byteCount: 8192, alignment: 64)
+    /// Prevents that reads without another use are optimised away.
+    private var sum: Int64 = 0
+    private var encodingName = ""
+
+    private typealias Stream = (bytes: UnsafeRawBufferPointer, count: Int)
+
+    init(_ file: URL, _ profile: Profile) throws {
+        name = file.lastPathComponent
+        data = try Data(contentsOf: file)
+        self.profile = profile
+    }
+
+    private var count: Int { data.count / 8 }
+    private var areDoubles: Bool { name.hasSuffix("f64") }
+
+    mutating func run() throws {
+        var streams: [Stream] = []
+        var encoding = Double.infinity, best = Double.infinity, point = Double.infinity
         for _ in 0..<3 {
             streams.forEach { $0.bytes.deallocate() }
             streams.removeAll()
-            encoding = min(
-                encoding,
-                seconds(
-                    clock.measure {
-                        data.withUnsafeBytes { raw in
-                            for first in stride(from: 0, to: count, by: 65_536) {
-                                let n = min(65_536, count - first)
-                                let slice = UnsafeRawBufferPointer(rebasing: raw[(first * 8)..<((first + n) * 8)])
-                                let bytes =
-                                    name.hasSuffix("f64")
-                                    ? FloatsEncoder.encode(slice.bindMemory(to: Double.self), present: nil, single: false, profile: profile)
-                                    : IntegersEncoder.encode(slice.bindMemory(to: Int64.self), present: nil, profile: profile)
-                                let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 64)
-                                copy.copyBytes(from: bytes)
-                                streams.append((UnsafeRawBufferPointer(copy), n))
-                            }
-                        }
-                    }))
+            encoding = min(encoding, seconds(clock.measure { streams = encode() }))
         }
-        let size = streams.reduce(0) { $0 + $1.bytes.count }
-        var best = Double.infinity, point = Double.infinity, encodingName = "", sum: Int64 = 0
-        let out = UnsafeMutableRawPointer.allocate(byteCount: 8192, alignment: 64)
         for _ in 0..<3 {
             var total = 0.0, points = 0.0
             for stream in streams {
-                if name.hasSuffix("f64") {
-                    let reader = try FloatsReader(stream.bytes, count: stream.count)
-                    encodingName = reader.encodingName
-                    let target = out.bindMemory(to: Double.self, capacity: 1024)
-                    total += seconds(
-                        try clock.measure { for k in 0..<((stream.count + 1023) / 1024) { try reader.decode(vector: k, into: target) } })
-                    points += seconds(
-                        try clock.measure {
-                            for k in 0..<1000 { sum &+= try reader.value(at: k * 7919 % stream.count).bitPattern == 1 ? 1 : 0 }
-                        })
-                } else {
-                    let reader = try IntegersReader(stream.bytes, count: stream.count)
-                    encodingName = reader.encodingName
-                    let target = out.bindMemory(to: Int64.self, capacity: 1024)
-                    total += seconds(
-                        try clock.measure { for k in 0..<((stream.count + 1023) / 1024) { try reader.decode(vector: k, into: target) } })
-                    points += seconds(try clock.measure { for k in 0..<1000 { sum &+= try reader.value(at: k * 7919 % stream.count) } })
-                }
+                let (vectors, single) = try areDoubles ? decodeDoubles(stream) : decodeIntegers(stream)
+                total += seconds(vectors)
+                points += seconds(single)
             }
             best = min(best, total)
             point = min(point, points / Double(streams.count))
         }
+        let size = streams.reduce(0) { $0 + $1.bytes.count }
         print(
             String(
                 format: "%@ %.3f bits/value, encode %.1f ns, decode %.2f G/s, point %.0f ns, %@", name, Double(size) * 8 / Double(count),
                 encoding * 1e9 / Double(count), Double(count) / best / 1e9, point * 1e6, encodingName), sum == 42 ? "" : "")
+    }
+
+    private func seconds(_ duration: Duration) -> Double {
+        Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
+    }
+
+    private func encode() -> [Stream] {
+        data.withUnsafeBytes { raw in
+            stride(from: 0, to: count, by: 65_536).map { first in
+                let n = min(65_536, count - first)
+                let slice = UnsafeRawBufferPointer(rebasing: raw[(first * 8)..<((first + n) * 8)])
+                let bytes =
+                    areDoubles
+                    ? FloatsEncoder.encode(slice.bindMemory(to: Double.self), present: nil, single: false, profile: profile)
+                    : IntegersEncoder.encode(slice.bindMemory(to: Int64.self), present: nil, profile: profile)
+                let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 64)
+                copy.copyBytes(from: bytes)
+                return (UnsafeRawBufferPointer(copy), n)
+            }
+        }
+    }
+
+    /// Returns the time to decode all vectors, and that of 1,000 reads of a single value.
+    private mutating func decodeDoubles(_ stream: Stream) throws -> (vectors: Duration, single: Duration) {
+        let reader = try FloatsReader(stream.bytes, count: stream.count)
+        encodingName = reader.encodingName
+        let target = room.bindMemory(to: Double.self, capacity: 1024)
+        let vectors = try clock.measure { for k in 0..<((stream.count + 1023) / 1024) { try reader.decode(vector: k, into: target) } }
+        let single = try clock.measure {
+            for k in 0..<1000 { sum &+= try reader.value(at: k * 7919 % stream.count).bitPattern == 1 ? 1 : 0 }
+        }
+        return (vectors, single)
+    }
+
+    private mutating func decodeIntegers(_ stream: Stream) throws -> (vectors: Duration, single: Duration) {
+        let reader = try IntegersReader(stream.bytes, count: stream.count)
+        encodingName = reader.encodingName
+        let target = room.bindMemory(to: Int64.self, capacity: 1024)
+        let vectors = try clock.measure { for k in 0..<((stream.count + 1023) / 1024) { try reader.decode(vector: k, into: target) } }
+        let single = try clock.measure { for k in 0..<1000 { sum &+= try reader.value(at: k * 7919 % stream.count) } }
+        return (vectors, single)
     }
 }

@@ -54,6 +54,19 @@ struct Crowd {
             }
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
+        let elsewhere = try finish(children)
+        let sequence = try Bank.check(try database.snapshot())
+        guard sequence == Int64(commits * writers) else {
+            throw FirnError(.damaged, "\(commits * writers) commits, sequence \(sequence)", at: .init(file: path))
+        }
+        say("commits \(sequence)")
+        say("reads \(reads.load(ordering: .relaxed))")
+        say("elsewhere \(elsewhere)")
+        if shrinks { say("shrunk \(shrunk.load(ordering: .relaxed))") }
+    }
+
+    /// Ends the readers in other processes. Returns the number of their reads.
+    private func finish(_ children: [Child]) throws(FirnError) -> Int {
         var elsewhere = 0
         for child in children {
             child.listen()
@@ -63,13 +76,6 @@ struct Crowd {
                 throw FirnError(.damaged, "a reader prints \"\(line)\"", at: .init(file: path))
             }
         }
-        let sequence = try Bank.check(try database.snapshot())
-        guard sequence == Int64(commits * writers) else {
-            throw FirnError(.damaged, "\(commits * writers) commits, sequence \(sequence)", at: .init(file: path))
-        }
-        say("commits \(sequence)")
-        say("reads \(reads.load(ordering: .relaxed))")
-        say("elsewhere \(elsewhere)")
-        if shrinks { say("shrunk \(shrunk.load(ordering: .relaxed))") }
+        return elsewhere
     }
 }
