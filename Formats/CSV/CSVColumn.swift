@@ -28,6 +28,7 @@ struct CSVPlan: Sendable {
 final class CSVColumn {
     let plan: CSVPlan
     private var capacity = 0
+    private var expectedRows = 1
     private(set) var count = 0
     private var words: UnsafeMutablePointer<Int64>?
     private var extra: UnsafeMutablePointer<Int64>?
@@ -60,9 +61,12 @@ final class CSVColumn {
     private var usesFloats: Bool { plan.type.kind == .double || plan.type.kind == .float }
     private var usesText: Bool { plan.type.kind == .string }
 
+    /// Sets the number of rows for which the first cells allocate memory.
+    func expect(rows: Int) { expectedRows = rows }
+
     private func reserve(_ more: Int) {
         guard count + more > capacity || capacity == 0 else { return }
-        let larger = max(count + more, capacity * 2, 1)
+        let larger = max(count + more, capacity * 2, expectedRows)
         if usesIntegers { CSVColumn.grow(&words, count, larger) }
         if usesExtra { CSVColumn.grow(&extra, count, larger) }
         if usesFloats { CSVColumn.grow(&reals, count, larger) }
@@ -389,7 +393,7 @@ final class CSVColumn {
                 noteNull(row)
             } else {
                 if textCount &+ length &+ 16 > textCapacity {
-                    let larger = max(textCapacity &* 2, textCount &+ length &+ min(4096, (rows &+ 1) &* 16))
+                    let larger = max(textCapacity &* 2, textCount &+ length &+ min(4096, (max(rows, expectedRows) &+ 1) &* 16))
                     CSVColumn.grow(&text, textCount, larger)
                     textCapacity = larger
                 }

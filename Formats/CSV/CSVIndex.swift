@@ -39,7 +39,8 @@ final class CSVIndex {
 
     init(width: Int) {
         self.width = width
-        capacity = max(1, min(2048, 32_768 / max(width, 1)))
+        // Its cells fit into a core's cache. With many columns they are more, because each visit to a column takes time of its own.
+        capacity = max(1, min(2048, 32_768 / max(width, 1)), min(16, (1 << 18) / max(width, 1)))
         cells = .allocate(capacity: capacity * max(width, 1))
         extents = .allocate(capacity: capacity * 2)
     }

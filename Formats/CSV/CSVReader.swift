@@ -33,7 +33,8 @@ package final class CSVReader: BatchReader {
     private let empty: [Column]
     private let columnFacts: [ColumnFacts]
     private var cutAll = false
-    private var pending: (columns: [Column], count: Int)?
+    /// The rows of the next batch, with the bytes of their texts.
+    private var pending: (columns: [Column], count: Int, bytes: Int)?
     private var taken = 0
     private var rejected = 0
     private var lastBytes: UInt64 = 0
@@ -110,22 +111,26 @@ package final class CSVReader: BatchReader {
             guard let rows = try nextRows() else { break }
             if rows.count == 0 { continue }
             if pending == nil, rows.count == CSVReader.batchRows {
-                pending = (rows.columns, rows.count)
+                pending = (rows.columns, rows.count, rows.bytes)
                 return take(rows.count)
             }
-            // Batches of many columns have fewer rows: combined blocks would need much more memory than their text.
-            if let pending, (pending.count + rows.count) * schema.types[0].columns.count > batchCells {
-                self.pending = nil
-                let first = pending
-                self.pending = (rows.columns, rows.count)
+            // Batches of many columns or of long texts have fewer rows: combined blocks would need much memory.
+            if let first = pending,
+                (first.count + rows.count) * schema.types[0].columns.count > batchCells || first.bytes + rows.bytes > 2 * batchBytes
+            {
+                pending = (rows.columns, rows.count, rows.bytes)
                 return hand(first.columns, first.count)
             }
-            if pending == nil {
-                pending = (rows.columns, rows.count)
-            } else {
-                for i in rows.columns.indices { pending!.columns[i].append(contentsOf: rows.columns[i]) }
-                pending!.count += rows.count
+            guard var joined = pending else {
+                pending = (rows.columns, rows.count, rows.bytes)
+                continue
             }
+            // The columns have one reference while they grow.
+            pending = nil
+            for i in rows.columns.indices { joined.columns[i].append(contentsOf: rows.columns[i]) }
+            joined.count += rows.count
+            joined.bytes += rows.bytes
+            pending = joined
         }
         if let pending, pending.count > 0 { return take(pending.count) }
         try close()
@@ -133,12 +138,12 @@ package final class CSVReader: BatchReader {
     }
 
     private func take(_ count: Int) -> (type: String, batch: Batch) {
-        let (columns, available) = pending!
+        let (columns, available, bytes) = pending!
         if available == count {
             pending = nil
             return hand(columns, count)
         }
-        pending = (columns.map { $0.slice(count..<available) }, available - count)
+        pending = (columns.map { $0.slice(count..<available) }, available - count, bytes / available * (available - count))
         return hand(columns.map { $0.slice(0..<count) }, count)
     }
 

@@ -76,6 +76,8 @@ struct CSVGuesses: Sendable {
 struct CSVRows: Sendable {
     var columns: [Column]
     var count = 0
+    /// The number of bytes of the block.
+    var bytes = 0
     var ends = CSVLineEnds()
     /// Rejected records in order: the offset in the text, the fault, the bytes, and the text of the cell that does not fit.
     var bad: [(offset: UInt64, fault: CSVFault, bytes: [UInt8], cell: String)] = []
@@ -153,6 +155,12 @@ extension CSVSetting {
         var at = 0
         while at < block.count {
             at = index.fill(block.memory, from: at, to: block.count, marks: marks)
+            if rows.bytes == 0, index.rows > 0 {
+                // An eighth more than the first rows let expect.
+                let expected = min(CSVReader.batchRows, Int(Double(index.rows) * Double(block.count) / Double(max(at, 1)) * 1.125) + 2)
+                for column in columns { column.expect(rows: expected) }
+                rows.bytes = block.count
+            }
             append(index, to: columns, block)
             spellings.append(index, block)
             for bad in index.bad {

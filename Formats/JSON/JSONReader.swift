@@ -42,6 +42,8 @@ package final class JSONReader: BatchReader {
     private let batchCells: Int
 
     package static let batchSize = 65_536
+    /// The number of bytes from which a batch has fewer rows.
+    private static let batchBytes = 16 << 20
 
     package init(_ input: Input, options: JSONOptions = JSONOptions(), progress: Progress? = nil) throws(FirnError) {
         typeName = options.given?.rows ?? options.typeName
@@ -114,9 +116,12 @@ package final class JSONReader: BatchReader {
 
     package func next() throws(FirnError) -> (type: String, batch: Batch)? {
         guard let type = schema[typeName] else { return nil }
-        var out: Batch?
+        var out: Batch?, bytes = 0
         while true {
             if let (batch, used) = current {
+                let more = batch.columns.reduce(0) { $0 + $1.bytesInMemory } / max(batch.count, 1) * (batch.count - used)
+                if let out, bytes + more > JSONReader.batchBytes { return (type.name, out) }
+                bytes += more
                 // Batches of many columns are returned unchanged: combined, columns without values would need memory for rows × columns.
                 if isWide(batch.count + (out?.count ?? 0)), batch.count <= JSONReader.batchSize, used == 0 {
                     if let out { return (type.name, out) }

@@ -53,6 +53,12 @@ extension Column {
         }
     }
 
+    /// About how many bytes the values take in memory.
+    package var bytesInMemory: Int {
+        text.bytes.count + 8 * (text.count + words.count + extra.count + reals.count + offsets.count)
+            + children.reduce(0) { $0 + $1.bytesInMemory }
+    }
+
     package mutating func append(contentsOf other: Column) { append(contentsOf: other, range: 0..<other.count) }
 
     /// A column of the same type without rows.

@@ -13,8 +13,8 @@ package final class TextGroupEncoder {
     private var table: ValueTable? = ValueTable()
     /// The segments as codes into `table`, as long as there is a table.
     private var coded: [CodedSegment] = []
-    /// The first segment, between leaving the table and the arrival of the second segment.
-    private var held: Text?
+    /// The first segment, between leaving the table and the arrival of the second segment, with its index.
+    private var held: (text: Text, index: Int)?
     private var coder: TextCoder?
     private var ready: [(Int, [UInt8])] = []
     package private(set) var segmentCount = 0
@@ -25,6 +25,13 @@ package final class TextGroupEncoder {
 
     /// The size of the table in bytes at which the column leaves it.
     static let tableBudget = 32 << 20
+
+    /// The number of bytes from which a segment is encoded immediately and on its own: it has examples enough for a dictionary, and waiting
+    /// for the next segment would hold both in memory.
+    static let aloneBytes = 16 << 20
+    /// The number of bytes from which a sample decides whether the strings of the first segment enter the table, a copy of them.
+    static let sampledBytes = 8 << 20
+    private static let sampleRows = 4096
 
     /// The number of rows from which long strings, of which more than half differ, leave the table.
     private let trialRows: Int
@@ -46,8 +53,8 @@ package final class TextGroupEncoder {
 
     /// The memory in use in bytes; callers can end the group early to limit it.
     package var bufferedBytes: Int {
-        (table?.bufferedBytes ?? 0) + coded.reduce(0) { $0 + $1.bufferedBytes } + (held.map { $0.bytes.count + $0.count * 8 } ?? 0)
-            + ready.reduce(0) { $0 + $1.1.count }
+        let first = held.map { $0.text.bytes.count + $0.text.count * 8 } ?? 0
+        return (table?.bufferedBytes ?? 0) + coded.reduce(0) { $0 + $1.bufferedBytes } + first + ready.reduce(0) { $0 + $1.1.count }
     }
 
     /// Whether the segments can still become dictionary codes.
@@ -63,6 +70,11 @@ package final class TextGroupEncoder {
         isPinned = isPinned || isCoded
         rawBytes += text.bytes.count
         guard let table else {
+            addUncoded(text, index: segmentCount - 1)
+            return
+        }
+        if coded.isEmpty, !isPinned, text.bytes.count >= Self.sampledBytes, Self.mostlyDiffers(text, present) {
+            self.table = nil
             addUncoded(text, index: segmentCount - 1)
             return
         }
@@ -89,7 +101,7 @@ package final class TextGroupEncoder {
     /// Ends the group. Returns the blobs that streams refer to as shared 0, 1, …, and the segments that `takeReady` has not returned yet. A
     /// group of one segment shares no blob.
     package func finish() -> (shared: [SharedBlob], rest: [(Int, [UInt8])]) {
-        let single = profile == .modelled && segmentCount == 1 && !isPinned ? held ?? table.flatMap { coded.first?.text($0) } : nil
+        let single = profile == .modelled && segmentCount == 1 && !isPinned ? held?.text ?? table.flatMap { coded.first?.text($0) } : nil
         let end = finishUnmodelled()
         guard let single, end.rest.count == 1, let modelled = ModelledTextReader.encode(single, below: end.rest[0].1.count * 97 / 100)
         else {
@@ -103,10 +115,10 @@ package final class TextGroupEncoder {
             let (shared, streams) = finishCoded(table)
             return (shared, streams.enumerated().map { ($0.offset, $0.element) })
         }
-        if let held {
-            let coder = TextCoder(sample: held, segments: 1, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick)
-            self.held = nil
-            return ([], [(0, coder.encode(held, inline: true))])
+        if let (text, index) = held {
+            held = nil
+            encodeAlone(text, index: index)
+            return ([], takeReady())
         }
         return (coder?.shared ?? [], takeReady())
     }
@@ -114,15 +126,39 @@ package final class TextGroupEncoder {
     private func addUncoded(_ text: Text, index: Int) {
         if let coder {
             ready.append((index, coder.encode(text, inline: false)))
-        } else if let first = held {
+        } else if let (first, firstIndex) = held {
             let coder = TextCoder(sample: first, segments: 2, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick)
             self.coder = coder
             held = nil
-            ready.append((0, coder.encode(first, inline: false)))
+            ready.append((firstIndex, coder.encode(first, inline: false)))
             ready.append((index, coder.encode(text, inline: false)))
+        } else if text.bytes.count >= Self.aloneBytes {
+            encodeAlone(text, index: index)
         } else {
-            held = text
+            held = (text, index)
         }
+    }
+
+    private func encodeAlone(_ text: Text, index: Int) {
+        let coder = TextCoder(sample: text, segments: 1, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick)
+        ready.append((index, coder.encode(text, inline: true)))
+    }
+
+    /// Whether almost all strings of a sample differ. If they do, the segment has ten times as many different strings as the sample has
+    /// rows, or is almost without repeats.
+    private static func mostlyDiffers(_ text: Text, _ present: Bits?) -> Bool {
+        var random = UInt64(text.count), seen = Set<UInt64>(), rows = 0
+        let count = min(sampleRows, text.count)
+        for i in 0..<count {
+            // One row of each of `count` ranges, so that none is taken twice.
+            let range = text.count * i / count..<text.count * (i + 1) / count
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let row = range.lowerBound + Int(random >> 33) % range.count
+            if let present, !present[row] { continue }
+            rows += 1
+            seen.insert(text.withBytes(row) { hash64($0) })
+        }
+        return seen.count * 20 > rows * 19
     }
 
     private func leavesTable(_ table: ValueTable) -> Bool {

@@ -20,6 +20,14 @@ package final class BulkWriter {
         return max(vectorSize, max(rows / 2, rows * manyColumns / columns) / vectorSize * vectorSize)
     }
     private static let manyColumns = 128
+    /// A segment has fewer rows if encoding them would take more memory than this: texts and lists may have any length.
+    static let segmentBytes = 128 << 20
+
+    /// About how much memory the values take while they are collected and encoded, which copies a column up to three times.
+    private static func memory(of columns: [Column]) -> Int {
+        let sizes = columns.map(\.bytesInMemory)
+        return sizes.reduce(0, +) + 3 * (sizes.max() ?? 0)
+    }
 
     /// The maximum number of segments that share dictionaries.
     private static let groupSize = 64
@@ -42,6 +50,8 @@ package final class BulkWriter {
     private var buffer: [BufferedColumn]
     /// The number of rows in `buffer`. A type may have no columns.
     private var buffered = 0
+    /// About how much memory the values in `buffer` take while they are encoded.
+    private var bufferedBytes = 0.0
     /// The row ids of `buffer`, as a few ranges of consecutive ids.
     private var bufferedIDs: [Range<Int64>] = []
     private var encoders: [ColumnEncoder] = []
@@ -167,10 +177,15 @@ package final class BulkWriter {
         }
         let rows = runs.reduce(0) { $0 + $1.count }
         waiting.store(true, ordering: .releasing)
-        if buffered == 0, rows == segmentRows { return try seal(Slots(columns.map(BufferedColumn.init)), rows: rows, rowIDs: RowIDs(runs)) }
+        let bytes = BulkWriter.memory(of: columns)
+        if buffered == 0, rows == segmentRows, bytes <= transaction.segmentBytes {
+            return try seal(Slots(columns.map(BufferedColumn.init)), rows: rows, rowIDs: RowIDs(runs))
+        }
+        let bytesPerRow = Double(bytes) / Double(max(rows, 1))
         var start = 0, runs = runs[...]
         while start < rows {
-            let end = min(rows, start + segmentRows - buffered)
+            if buffered > 0, room(bytesPerRow: bytesPerRow) == 0 { try sealBuffer() }
+            let end = min(rows, start + max(1, room(bytesPerRow: bytesPerRow)))
             for i in buffer.indices { buffer[i].append(columns[i], range: start..<end) }
             var count = end - start
             while count > 0 {
@@ -184,9 +199,18 @@ package final class BulkWriter {
                 count -= part.count
             }
             buffered += end - start
+            bufferedBytes += Double(end - start) * bytesPerRow
             start = end
             if buffered == segmentRows { try sealBuffer() }
         }
+    }
+
+    /// How many rows of a size the segment can still take. A segment of large rows ends at the end of a vector if it can.
+    private func room(bytesPerRow: Double) -> Int {
+        let free = max(0, Double(transaction.segmentBytes) - bufferedBytes), rest = segmentRows - buffered
+        guard free < bytesPerRow * Double(rest) else { return rest }
+        let total = buffered + Int(free / bytesPerRow)
+        return (total < vectorSize ? total : total / vectorSize * vectorSize) - buffered
     }
 
     /// Returns a column in stored form: appends its embedded objects to their own type and replaces them by their row ids.
@@ -234,18 +258,19 @@ package final class BulkWriter {
         return links
     }
 
-    private func sealBuffer() throws(FirnError) {
+    private func sealBuffer(isLast: Bool = false) throws(FirnError) {
         let full = Slots(buffer), rows = buffered, ids = RowIDs(bufferedIDs)
         for i in buffer.indices { buffer[i] = BufferedColumn(buffer[i].type, rows: segmentRows) }
         buffered = 0
+        bufferedBytes = 0
         bufferedIDs = []
-        try seal(full, rows: rows, rowIDs: ids)
+        try seal(full, rows: rows, rowIDs: ids, isLast: isLast)
     }
 
     /// Encodes a segment. A column leaves `columns` when it is encoded, so that its memory is free for what the encoders of the next ones
     /// hold.
-    private func seal(_ columns: Slots<BufferedColumn>, rows count: Int, rowIDs: RowIDs) throws(FirnError) {
-        let profile = isOnlySegment(rows: count) ? Profile.modelled : profile
+    private func seal(_ columns: Slots<BufferedColumn>, rows count: Int, rowIDs: RowIDs, isLast: Bool = false) throws(FirnError) {
+        let profile = isLast && isOnlySegment(rows: count) ? Profile.modelled : profile
         if encoders.isEmpty {
             let minimum = TextGroupEncoder.minimumRows, isWide = columns.count > BulkWriter.manyColumns
             let trialRows = isWide ? min(2 * minimum, max(minimum, 2 * segmentRows)) : minimum
@@ -381,7 +406,7 @@ package final class BulkWriter {
     package func finish() throws(FirnError) {
         defer { waiting.store(isPending, ordering: .releasing) }
         guard isPending else { return }
-        if buffered > 0 { try sealBuffer() }
+        if buffered > 0 { try sealBuffer(isLast: true) }
         try endGroup()
         let finished = entries
         entries = []

@@ -47,13 +47,6 @@ extension StoredSegment {
     static let maximumInMemory = 1 << 30
 }
 
-extension Column {
-    /// About how many bytes the values take in memory.
-    fileprivate var bytesInMemory: Int {
-        text.bytes.count + 8 * (words.count + extra.count + reals.count + offsets.count) + children.reduce(0) { $0 + $1.bytesInMemory }
-    }
-}
-
 extension StoredRows {
     var vectorCount: Int { (rowCount + vectorSize - 1) / vectorSize }
     /// Returns the positions of the rows of a vector.

@@ -10,10 +10,22 @@ struct RepackPiece {
     var bytes: UInt64
 }
 
+/// Segments that were rewritten without a gain: rows that are few but large fill as many segments again. By type, their first row ids.
+struct SettledSegments {
+    private var firstRows: [Int: Set<Int64>] = [:]
+
+    func contains(_ entry: DirectoryEntry, type: Int) -> Bool { firstRows[type]?.contains(entry.firstRowID) ?? false }
+    mutating func insert(_ entries: ArraySlice<DirectoryEntry>, type: Int) {
+        firstRows[type, default: []].formUnion(entries.map(\.firstRowID))
+    }
+}
+
 /// Dropping deleted rows inside segments: writes the same rows into fewer and fuller segments, as compaction does, a few at a time.
 extension DatabaseTransaction {
     /// A segment is rewritten if more than one in this many of its rows is deleted.
     private static let wornRows = 16
+    /// A segment with more bytes is full, even if its rows are few.
+    private static let fullBytes: UInt64 = 2 << 20
 
     /// Moves the changes in the delta store into segments, except into those that version `held` or one before it has, which would then be
     /// stored twice. Returns nil if nothing changed, otherwise how many deleted rows were dropped: small segments are rewritten without
@@ -43,7 +55,7 @@ extension DatabaseTransaction {
 
     /// Returns the first adjacent segments, in the order of types and rows, that are worth rewriting, because they contain many deleted
     /// rows or fit into fewer segments: about `budget` bytes, or what one segment takes.
-    func nextPiece(budget: UInt64, after held: UInt64) throws(FirnError) -> RepackPiece? {
+    func nextPiece(budget: UInt64, after held: UInt64, except settled: SettledSegments) throws(FirnError) -> RepackPiece? {
         for type in states.indices {
             let entries = try reading { () throws(Damage) in
                 let core = current()
@@ -51,7 +63,7 @@ extension DatabaseTransaction {
             }
             var start = 0
             while start < entries.count {
-                if let piece = try piece(type, entries, from: start, budget, held) { return piece }
+                if let piece = try piece(type, entries, from: start, budget, held, settled) { return piece }
                 start += 1
             }
         }
@@ -60,18 +72,18 @@ extension DatabaseTransaction {
 
     private func isWorn(_ entry: DirectoryEntry) -> Bool { entry.deletedCount * DatabaseTransaction.wornRows > entry.rowCount }
 
-    private func piece(_ type: Int, _ entries: [DirectoryEntry], from start: Int, _ budget: UInt64, _ held: UInt64) throws(FirnError)
-        -> RepackPiece?
-    {
+    private func piece(
+        _ type: Int, _ entries: [DirectoryEntry], from start: Int, _ budget: UInt64, _ held: UInt64, _ settled: SettledSegments
+    ) throws(FirnError) -> RepackPiece? {
         var piece = RepackPiece(type: type, segments: start..<start, bytes: 0), live = 0, isWorn = false
         let full = BulkWriter.segmentRows(columns: schema.types[type].columns.count)
         for index in start..<entries.count {
             let entry = entries[index], rows = entry.rowCount - entry.deletedCount
-            guard self.isWorn(entry) || rows < full / 2, !states[type].touches(index) else { break }
+            guard self.isWorn(entry) || rows < full / 2 && !settled.contains(entry, type: type), !states[type].touches(index) else { break }
             // Nothing is gained if the first segment has few deleted rows and no segment follows it.
             if index == start, !self.isWorn(entry), index + 1 == entries.count { break }
             let segment = try reading { () throws(Damage) in try current().liveSegment(type: type, index: index) }
-            guard segment.birth > held else { break }
+            guard segment.birth > held, self.isWorn(entry) || segment.bytes < DatabaseTransaction.fullBytes else { break }
             let bytes = entry.header.length + UInt64(Double(segment.bytes) * Double(rows) / Double(entry.rowCount))
             // Fill at least one segment: half-full ones would be rewritten again.
             guard index == start || piece.bytes + bytes <= budget || (live < full && piece.bytes + bytes <= 2 * budget) else {
@@ -87,8 +99,8 @@ extension DatabaseTransaction {
     }
 
     /// Writes the live rows of adjacent segments without delta records into as few segments as they fill. Returns the number of deleted
-    /// rows that were dropped.
-    func repack(_ piece: RepackPiece) throws(FirnError) -> Int {
+    /// rows that were dropped, and adds the new segments to `settled` if they are not fewer.
+    func repack(_ piece: RepackPiece, _ settled: inout SettledSegments) throws(FirnError) -> Int {
         let type = piece.type, core = current(), before = states[type].segmentCount, columns = schema.types[type].columns.count
         let writer = writer(type)
         writer.entersIndexes = false
@@ -108,6 +120,7 @@ extension DatabaseTransaction {
         let added = states[type].segmentCount - before
         try directoryChange(type) { (entries) throws(FirnError) in
             let gone = Array(entries[piece.segments]), new = Array(entries[before...])
+            if added >= piece.segments.count { settled.insert(new[...], type: type) }
             entries.removeLast(added)
             entries.replaceSubrange(piece.segments, with: new)
             try free(gone, keeping: entries)

@@ -138,13 +138,13 @@ private final class Shrinking {
         } else {
             opening.cancel()
         }
-        var isRipe = false
+        var isRipe = false, settled = SettledSegments()
         while true {
             let transaction = try begin(), map = try transaction.store.spaceMap(before: first), held = try held(transaction)
             // Free space is fragmented, and not all pieces fit.
             let available = (limit > map.end ? limit - map.end : 0) + map.freeBytes * 3 / 4
             // For several segments, at most twice the budget is written.
-            let piece = try transaction.nextPiece(budget: min(available * 2 / 5, Shrinking.step), after: held),
+            let piece = try transaction.nextPiece(budget: min(available * 2 / 5, Shrinking.step), after: held, except: settled),
                 index = piece == nil ? transaction.staleIndex(after: held) : nil
             guard let bytes = piece?.bytes ?? index?.bytes else { return transaction.cancel() }
             if bytes + bytes / 4 > available {
@@ -164,7 +164,7 @@ private final class Shrinking {
             isRipe = false
             var dropped = 0
             if let piece {
-                dropped = try transaction.repack(piece)
+                dropped = try transaction.repack(piece, &settled)
             } else if let index {
                 try transaction.remakeIndex(index.type, index.index)
             }

@@ -23,6 +23,8 @@ package final class DatabaseTransaction {
     @exclusivity(unchecked) var states: [Catalogue.TypeState]
     /// How the encoders of this transaction trade size for time.
     package var profile = Profile.standard
+    /// About how much memory encoding a segment may take before it gets fewer rows.
+    var segmentBytes = BulkWriter.segmentBytes
     let threads: Int
     /// Which versions stay readable; nil: as the database object or the file specifies.
     var retention: Retention?
