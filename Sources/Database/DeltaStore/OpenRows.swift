@@ -2,6 +2,12 @@ import FirnBytes
 import FirnStore
 import FirnTable
 
+/// The column of a type with this directory: the zones of its segments are the same in every version with the directory.
+struct ZonesOfColumn: Hashable {
+    var directory: ExtentRef
+    var column: UInt32
+}
+
 /// Rows of one version that are open in memory. The next version takes over those that did not change.
 ///
 /// They pin no version. Their bytes are valid as long as a version that contains them is pinned. `rows(sharedBy:)` ensures this: it returns
@@ -20,6 +26,7 @@ struct OpenRows: Sendable {
     var tails: [Int: any StoredRows]
     /// Open runs of indexes.
     var runs: [ExtentRef: IndexRun]
+    var zones: [ZonesOfColumn: [Zone?]] = [:]
 
     /// The maximum number of changed blocks in memory that versions take over (8 KiB and more each). Segments beyond it are read from the
     /// file again.
@@ -51,6 +58,11 @@ struct OpenRows: Sendable {
         var kept: [ExtentRef: IndexRun] = [:]
         for type in catalogue.types { for index in type.indexes { for run in index.runs { kept[run.ref] = runs[run.ref] } } }
         return kept
+    }
+
+    /// Returns the zones that a version with this catalogue has too.
+    func zones(sharedBy catalogue: Catalogue) -> [ZonesOfColumn: [Zone?]] {
+        zones.isEmpty ? [:] : zones.filter { zones in catalogue.types.contains { $0.directory == zones.key.directory } }
     }
 
     mutating func put(_ rows: any StoredRows, _ type: Int, _ segment: Int) {

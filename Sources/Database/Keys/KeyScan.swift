@@ -62,7 +62,12 @@ struct KeyScan {
             try search(index, core, type, &found)
             if one, !found.isEmpty { return found }
         } else {
+            let zones = try core.zones(type: type, column: shape.columns[0])
             for index in from..<max(from, core.catalogue.types[type].segmentCount) {
+                if let zone = zones?[index], !zone.mayHold(wanted.values[0]), !core.catalogue.types[type].touches(index) {
+                    cost += 1
+                    continue
+                }
                 try search(try core.rows(type: type, index: index), one: one, &found)
                 if one, !found.isEmpty { return found }
             }

@@ -19,6 +19,7 @@ final class SnapshotCore: TableHome {
         var tails: [Int: any StoredRows] = [:]
         var runs: [ExtentRef: IndexRun] = [:]
         var keys: [Int: KeySegments] = [:]
+        var zones: [ZonesOfColumn: [Zone?]] = [:]
         var isOpen = true
     }
 
@@ -47,6 +48,7 @@ final class SnapshotCore: TableHome {
             }
             first.tails = same.tails
             first.runs = old.runs(sharedBy: catalogue)
+            first.zones = old.zones(sharedBy: catalogue)
         }
         caches = Mutex(first)
     }
@@ -88,7 +90,7 @@ final class SnapshotCore: TableHome {
         caches.withLock {
             OpenRows(
                 version: version, catalogue: catalogue, schema: schema, read: (catalogue, schema), sealed: $0.rows, order: $0.order,
-                tails: $0.tails, runs: $0.runs)
+                tails: $0.tails, runs: $0.runs, zones: $0.zones)
         }
     }
 
@@ -148,6 +150,20 @@ final class SnapshotCore: TableHome {
             caches.order.append(key)
         }
         return segment
+    }
+
+    /// Returns the zone of a column in each segment, so that a search does not open segments that cannot hold a value: nil for a segment
+    /// without one. Changes in the delta store are not in the zones. Nil for a type with so few segments that all of them can be open.
+    func zones(type: Int, column: Int) throws(Damage) -> [Zone?]? {
+        let count = catalogue.types[type].segmentCount
+        guard count > SnapshotCore.maximumSegments else { return nil }
+        let key = ZonesOfColumn(directory: catalogue.types[type].directory, column: schema.types[type].columns[column].id)
+        if let zones = caches.withLock({ $0.zones[key] }) { return zones }
+        let zones = try (0..<count).mapTyped { (index) throws(Damage) in
+            catalogue.types[type].touches(index) ? nil : try openSegment(type: type, index: index).zone(of: column)
+        }
+        caches.withLock { $0.zones[key] = zones }
+        return zones
     }
 
     /// Returns the rows of a segment, from the file or as a transaction of this process left them. The index after the last sealed segment

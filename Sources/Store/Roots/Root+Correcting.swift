@@ -6,6 +6,8 @@ extension Root {
     init?(correcting slot: UnsafeRawBufferPointer, at offset: UInt64) {
         // Extents may be stored where a second slot is possible, so only bytes that resemble a root are tried.
         guard slot.count >= Root.length, zip(slot, Root.magic).count(where: { $0 != $1 }) <= 1 else { return nil }
+        // A vacant slot, which every file with one version has, is no root: trying each of its bits would take longer than opening the file.
+        guard slot[Root.magic.count..<Root.length].contains(where: { $0 != 0 }) else { return nil }
         for length in [Root.length, RootSeal.rootLength] where length <= slot.count {
             var bytes = Array(slot)
             guard Root.correct(&bytes, length: length) else { continue }
