@@ -150,7 +150,7 @@ let libraries: [Target] = [
 
 let tools: [Target] = [
     .executableTarget(
-        name: "firn-tool", dependencies: ["FirnBytes", "FirnDisk", "FirnTool", "FirnCommandLine"], path: "Tools/start",
+        name: "firn-tool", dependencies: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTool", "FirnCommandLine"], path: "Tools/start",
         exclude: ["README.md"], swiftSettings: common),
     .executableTarget(
         name: "firn-bench",

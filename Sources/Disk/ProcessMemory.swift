@@ -20,6 +20,7 @@ extension MemoryBudget {
 #if canImport(Glibc)
     /// A function of glibc that Swift's module does not declare.
     @_silgen_name("malloc_trim") private func malloc_trim(_ pad: Int) -> Int32
+    @_silgen_name("mallopt") private func mallopt(_ parameter: Int32, _ value: Int32) -> Int32
 #endif
 
 /// The memory of this process, as the system reports it.
@@ -31,6 +32,14 @@ package enum ProcessMemory {
     package static var isOwned: Bool {
         get { owned.load(ordering: .relaxed) }
         set { owned.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Lets the threads share `count` heaps. glibc otherwise gives a heap to each thread, up to eight for each processor, and the memory that
+    /// one thread frees does not serve the others. To be called before threads are started.
+    package static func limitHeaps(to count: Int) {
+        #if canImport(Glibc)
+            _ = mallopt(-8 /* M_ARENA_MAX */, Int32(clamping: max(1, count)))
+        #endif
     }
 
     /// Returns the limit for the memory of the process if `limit` bytes may be charged.

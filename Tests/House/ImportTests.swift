@@ -67,7 +67,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
             "FirnTool", "CFirn", "CArrow",
         ]
     ),
-    ("Tools/start", "firn_tool", ["FirnBytes", "FirnDisk", "FirnTool", "FirnCommandLine"]),
+    ("Tools/start", "firn_tool", ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTool", "FirnCommandLine"]),
 ]
 
 /// The only files of the tool that may know the formats by name begin with this.

@@ -1,8 +1,11 @@
 import FirnBytes
 import FirnCommandLine
 import FirnDisk
+import FirnThreads
 import FirnTool
 
+// One heap for each processor: see the memory of wide tables in docs/benchmarks.md.
+ProcessMemory.limitHeaps(to: Processors.count)
 Interruption.endWithCode()
 // The command handles paths as text. A path that is not UTF-8 would be converted to another path.
 for index in 1..<max(1, Int(CommandLine.argc)) {

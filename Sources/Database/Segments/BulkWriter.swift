@@ -21,7 +21,13 @@ package final class BulkWriter {
     }
     private static let manyColumns = 128
     /// A segment has fewer rows if encoding them would take more memory than this: texts and lists may have any length.
-    static let segmentBytes = 128 << 20
+    static let segmentBytes = 80 << 20
+    /// The same for a type with many columns: fewer rows would cost more bytes in the file than they save in memory.
+    private static let wideSegmentBytes = 144 << 20
+    private var segmentBytes: Int {
+        schema.columns.count > BulkWriter.manyColumns
+            ? max(transaction.segmentBytes, BulkWriter.wideSegmentBytes) : transaction.segmentBytes
+    }
 
     /// About how much memory the values take while they are collected and encoded, which copies a column up to three times.
     private static func memory(of columns: [Column]) -> Int {
@@ -178,7 +184,7 @@ package final class BulkWriter {
         let rows = runs.reduce(0) { $0 + $1.count }
         waiting.store(true, ordering: .releasing)
         let bytes = BulkWriter.memory(of: columns)
-        if buffered == 0, rows == segmentRows, bytes <= transaction.segmentBytes {
+        if buffered == 0, rows == segmentRows, bytes <= segmentBytes {
             return try seal(Slots(columns.map(BufferedColumn.init)), rows: rows, rowIDs: RowIDs(runs))
         }
         let bytesPerRow = Double(bytes) / Double(max(rows, 1))
@@ -207,7 +213,7 @@ package final class BulkWriter {
 
     /// How many rows of a size the segment can still take. A segment of large rows ends at the end of a vector if it can.
     private func room(bytesPerRow: Double) -> Int {
-        let free = max(0, Double(transaction.segmentBytes) - bufferedBytes), rest = segmentRows - buffered
+        let free = max(0, Double(segmentBytes) - bufferedBytes), rest = segmentRows - buffered
         guard free < bytesPerRow * Double(rest) else { return rest }
         let total = buffered + Int(free / bytesPerRow)
         return (total < vectorSize ? total : total / vectorSize * vectorSize) - buffered
