@@ -50,8 +50,14 @@ package final class CSVReader: BatchReader {
     static let maximumWideCells = 1 << 20
     /// The minimum to which the memory limit reduces batches (in cells) and blocks of text (in bytes).
     private static let leastCells = 1 << 16
+    /// Rows that take more bytes than this on average come in blocks of at most `longRowBytes`: several blocks with their columns are in
+    /// memory, and a batch of many rows is joined from blocks of any size.
+    private static let longRow = 256
+    private static let longRowBytes = 2 << 20
     private var batchCells: Int
     private var batchBytes: Int
+    /// The maximum number of bytes of the next block.
+    private var blockBytes = 0
 
     /// The number of rows rejected so far.
     package var rejectedCount: Int { rejected + ((text as? CSVNormaliser)?.rejected ?? 0) }
@@ -98,6 +104,7 @@ package final class CSVReader: BatchReader {
         try text.rewind()
         cutter = CSVCutter(text, opened.header.marks)
         try cutter.skip(opened.header.length)
+        blockBytes = batchBytes
         queue = BlockQueue(threads: options.threads) { (block: CSVBlock) throws(FirnError) in setting.read(block) }
     }
 
@@ -156,7 +163,7 @@ package final class CSVReader: BatchReader {
     private func nextRows() throws(FirnError) -> CSVRows? {
         while !cutAll, queue.pending <= options.threads {
             // Blocks hold exactly one batch, unless its rows are large.
-            guard let block = try cutter.next(size: options.blockSize, limit: CSVReader.batchRows, most: batchBytes) else {
+            guard let block = try cutter.next(size: options.blockSize, limit: CSVReader.batchRows, most: blockBytes) else {
                 cutAll = true
                 break
             }
@@ -165,6 +172,7 @@ package final class CSVReader: BatchReader {
         bumpProgress()
         guard let rows = try queue.next() else { return nil }
         try text.input.noteCells(rows.count * rows.columns.count)
+        if rows.bytes > rows.count * CSVReader.longRow { blockBytes = min(blockBytes, CSVReader.longRowBytes) }
         for bad in rows.bad { try reject(bad) }
         for (i, part) in rows.respelled { respellings[i] = respellings[i].map { $0.merged(part) } ?? part }
         return rows

@@ -43,7 +43,7 @@ package final class JSONReader: BatchReader {
 
     package static let batchSize = 65_536
     /// The number of bytes from which a batch has fewer rows.
-    private static let batchBytes = 16 << 20
+    private static let batchBytes = 8 << 20
 
     package init(_ input: Input, options: JSONOptions = JSONOptions(), progress: Progress? = nil) throws(FirnError) {
         typeName = options.given?.rows ?? options.typeName

@@ -152,20 +152,13 @@ package final class ParquetWriter: BatchWriter {
     /// Encodes the waiting rows.
     private func encode(isLast: Bool) throws(FirnError) {
         guard waitingRows > 0 else { return }
-        let batches = waiting, rows = waitingRows
-        (waiting, waitingRows, waitingBytes) = ([], 0, 0)
-        if columns.isEmpty { makeColumns(batches[0].columns) }
+        if columns.isEmpty { makeColumns(waiting[0].columns) }
         guard !columns.isEmpty else {
             throw FirnError(
                 .rejected, "a Parquet file needs a column, and the rows of \"\(type.name)\" have none", at: .init(file: output.name),
                 advice: "write another format")
         }
-        let writers = columns
-        let united: [Column] = parallelMap(count: writers.count, threads: options.threads) { index in
-            var column = batches[0].columns[writers[index].position]
-            for batch in batches.dropFirst() { column.append(contentsOf: batch.columns[writers[index].position]) }
-            return column
-        }
+        let writers = columns, rows = waitingRows, united = takeWaiting()
         // The longest columns first, so that the threads end at the same time.
         let weights = united.map(\.footprint), order = united.indices.sorted { (weights[$0], $1) > (weights[$1], $0) }
         var start = 0
@@ -189,6 +182,18 @@ package final class ParquetWriter: BatchWriter {
             start = end
             let held = columns.reduce(0) { $0 + $1.leaves.reduce(0) { $0 + $1.held } }
             if groupRows >= options.groupRows || held >= options.groupBytes { try finishGroup() }
+        }
+    }
+
+    /// Returns the columns of the waiting rows, each as one. The batches are released before the columns are encoded.
+    private func takeWaiting() -> [Column] {
+        let batches = waiting, rows = waitingRows, positions = columns.map(\.position)
+        (waiting, waitingRows, waitingBytes) = ([], 0, 0)
+        return parallelMap(count: positions.count, threads: options.threads) { index in
+            var column = batches[0].columns[positions[index]]
+            if batches.count > 1 { column.reserve(rows: rows) }
+            for batch in batches.dropFirst() { column.append(contentsOf: batch.columns[positions[index]]) }
+            return column
         }
     }
 
