@@ -78,8 +78,7 @@ let only: Set<String>? = Context.environment["FIRN_ONLY"].map { Set($0.split(sep
 func isChosen(_ module: String) -> Bool { only.map { $0.contains(module) || $0.contains(String(module.dropFirst("Firn".count))) } ?? true }
 
 let common: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
-let kernel: [SwiftSetting] =
-    common + [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))]
+let kernel: [SwiftSetting] = common + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// For `Tools/sanitize` and `Tools/fuzz/run`: what C leaves undefined ends the program.
 let checks =
