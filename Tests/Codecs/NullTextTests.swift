@@ -73,3 +73,27 @@ extension NullTextTests {
         }
     }
 }
+
+extension NullTextTests {
+    /// zstd trained a dictionary with samples that had fewer bytes than it hashes at a time, and read outside of them.
+    @Test(arguments: [Profile.fast, .standard, .small])
+    func `a few long strings after empty ones round trip`(profile: Profile) throws {
+        var random = Random(seed: 3)
+        for (empty, long, length) in [(7, 2, 20_000), (5, 4, 200_000), (6, 2, 200_000), (7, 3, 200_000), (30, 10, 5_000), (48, 16, 2_000)] {
+            let strings =
+                [String](repeating: "", count: empty)
+                + (0..<long).map { _ in (0..<length / 8).map { _ in "\(random.below(9_000_000))" }.joined(separator: " ") }
+            var text = Text()
+            for string in strings { text.append(string) }
+            let encoder = TextGroupEncoder(profile: profile)
+            encoder.add(text, present: nil)
+            let parts = encoder.takeReady() + encoder.finish().rest
+            try parts[0].1.withUnsafeBytes { bytes in
+                let reader = try TextReader(bytes, count: strings.count, shared: [])
+                var back = Text()
+                try reader.decode(vector: 0, into: &back)
+                #expect(back.count == strings.count && strings.indices.allSatisfy { back.string($0) == strings[$0] })
+            }
+        }
+    }
+}

@@ -262,7 +262,9 @@ struct PageTrial {
             all.append(contentsOf: raw)
             sizes.append(raw.count)
         }
-        guard sizes.count > 7, size >= 1024 else { return [] }
+        // zstd 1.5.4 trains with the first three quarters of the samples, does not check how many bytes they have, and reads outside of them
+        // if they have fewer than it hashes at a time.
+        guard sizes.count > 7, sizes.prefix(sizes.count * 3 / 4).reduce(0, +) >= 64, size >= 1024 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             let result = ZDICT_trainFromBuffer(buffer.baseAddress, size, all, sizes, UInt32(sizes.count))
             count = ZDICT_isError(result) == 0 ? result : 0
