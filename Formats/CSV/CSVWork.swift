@@ -156,8 +156,9 @@ extension CSVSetting {
         while at < block.count {
             at = index.fill(block.memory, from: at, to: block.count, marks: marks)
             if rows.bytes == 0, index.rows > 0 {
-                // An eighth more than the first rows let expect.
-                let expected = min(CSVReader.batchRows, Int(Double(index.rows) * Double(block.count) / Double(max(at, 1)) * 1.125) + 2)
+                // An eighth more than the first rows let expect. They may be much shorter than those that follow: the cells have a bound.
+                let most = max(index.rows, min(CSVReader.batchRows, CSVReader.maximumWideCells / max(columns.count, 1)))
+                let expected = min(most, Int(Double(index.rows) * Double(block.count) / Double(max(at, 1)) * 1.125) + 2)
                 for column in columns { column.expect(rows: expected) }
                 rows.bytes = block.count
             }
