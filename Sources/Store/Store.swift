@@ -162,68 +162,6 @@ package final class Store: @unchecked Sendable {
     /// True in a forked child whose parent opened the file. Such a store reads and writes nothing.
     package var isInherited: Bool { file.isInherited }
 
-    // MARK: Roots
-
-    /// Returns the newest root that is whole now. It usually costs one or two small reads.
-    func newestRoot() throws(FirnError) -> Root {
-        if !isInherited, let visible = lock.withLock({ group.pending?.visible }) { return visible }
-        for _ in 0..<100 {
-            var newest: Root?
-            func look(_ bytes: UnsafeRawBufferPointer, _ offset: UInt64) throws(Damage) {
-                do throws(Damage) {
-                    let root = try Root(slot: bytes, at: offset).unsealed(cipher)
-                    guard root.identity == identity, root != refused else { return }
-                    if newest == nil || root.version > newest!.version { newest = root }
-                } catch { if error.isUnread { throw error } }
-            }
-            let second = secondOffset.load(ordering: .relaxed)
-            // One read is enough for both slots if they are near each other.
-            let isNear = second == 4096
-            for offset in isNear ? [0] : [0, second] {
-                let count = isNear ? Int(second) + Root.slotBytes : Root.slotBytes
-                let bytes = try file.read(count: count, at: offset)
-                do throws(Damage) {
-                    try bytes.withBytes { (bytes) throws(Damage) in
-                        try look(UnsafeRawBufferPointer(rebasing: bytes.prefix(Root.slotBytes)), offset)
-                        if count > Root.slotBytes, bytes.count > Int(second) {
-                            try look(UnsafeRawBufferPointer(rebasing: bytes[Int(second)...]), second)
-                        }
-                    }
-                } catch { throw FirnError(error, in: path) }
-            }
-            if let standIn, newest?.version ?? 0 < standIn.version { newest = standIn }
-            // A root is missing, or was being written while it was read.
-            if let newest, newest.version >= seen.load(ordering: .relaxed) {
-                try Store.checkFeatures(newest, path)
-                seen.max(newest.version, ordering: .relaxed)
-                return newest
-            }
-        }
-        let last = seen.load(ordering: .relaxed)
-        throw FirnError.damaged(
-            path, what: last == 0 ? "both roots are damaged" : "the root of version \(last) was read before, and is now damaged", byte: 0)
-    }
-
-    static func checkFeatures(_ root: Root, _ path: String) throws(FirnError) {
-        if root.formatVersion != Root.format {
-            throw FirnError(
-                .unsupported, "the file has format version \(root.formatVersion), this program supports version \(Root.format)",
-                at: .init(file: path),
-                advice: "use a newer version of Firn")
-        }
-        let unknown = root.readerFeatures & ~knownReaderFeatures & ~ReaderFeature.encodings
-        if unknown != 0 {
-            let bits = (0..<UInt64.bitWidth).filter { unknown >> $0 & 1 != 0 }.map(String.init).joined(separator: ", ")
-            throw FirnError(
-                .unsupported, "the file has the reader feature bits \(bits), which this program does not know",
-                at: .init(file: path),
-                advice: "use a newer version of Firn")
-        }
-    }
-
-    /// Returns the newest version, including commits of other processes.
-    package func latestVersion() throws(FirnError) -> UInt64 { try newestRoot().version }
-
     // MARK: Snapshots
 
     /// Returns a snapshot of the newest version, or of `version`, which must be kept or tagged. The version stays readable until the
