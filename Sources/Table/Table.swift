@@ -18,12 +18,15 @@ package protocol Table: AnyObject, Sendable {
     func related(_ typeName: String) throws(Damage) -> (any Table)?
     /// The budget that is charged for data that is made from the rows.
     var memory: MemoryBudget { get }
+    /// Whether no two rows have the same key, because the writers of the file ensure it.
+    var hasUniqueKeys: Bool { get }
     /// Whether each column is best read from the first segment to the last by one thread: reading it in another order repeats work.
     var readsByColumn: Bool { get }
 }
 
 extension Table {
     package var readsByColumn: Bool { false }
+    package var hasUniqueKeys: Bool { false }
     package var memory: MemoryBudget { .process }
     package func related(_ typeName: String) throws(Damage) -> (any Table)? { nil }
 }

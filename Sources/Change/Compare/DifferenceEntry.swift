@@ -95,13 +95,8 @@ extension TableDifference {
     }
 
     private func location(_ flat: UInt32) -> RowLocation {
-        let flat = Int(flat)
-        var low = 0, high = oldStarts.count - 1
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if oldStarts[middle] <= flat { low = middle } else { high = middle }
-        }
-        return RowLocation(segment: low, position: flat - oldStarts[low])
+        let segment = oldStarts.segment(ofRow: Int(flat))
+        return RowLocation(segment: segment, position: Int(flat) - oldStarts[segment])
     }
 }
 

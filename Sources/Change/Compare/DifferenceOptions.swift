@@ -60,6 +60,8 @@ package struct DifferenceOptions: Sendable {
         package var rows: (@Sendable (_ side: DifferenceSide, _ table: any Table, _ segment: Int) throws(FirnError) -> Bits?)?
         /// The rows that need no comparison because both tables share them.
         var shared = SharedRows()
+        /// Whether no row can have the key of a shared row of its table.
+        var keysAreUnique = false
     }
 }
 

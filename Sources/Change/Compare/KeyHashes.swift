@@ -77,14 +77,7 @@ final class KeyHashes: @unchecked Sendable {
         return KeyHashTable(UnsafePointer(hashes.baseAddress!), count: count, threads: options.execution.threads, isChosen: test)
     }
 
-    func segment(of flat: Int) -> Int {
-        var low = 0, high = starts.count - 1
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if starts[middle] <= flat { low = middle } else { high = middle }
-        }
-        return low
-    }
+    func segment(of flat: Int) -> Int { starts.segment(ofRow: flat) }
 
     /// Returns segment << 16 | row.
     func position(of flat: Int) -> UInt32 {

@@ -42,11 +42,11 @@ struct SegmentDifference: Sendable {
         addedHashes = []
     }
 
-    /// Adds a number to the numbers of all partners.
-    mutating func shiftPartners(by offset: Int) {
-        for row in partners.indices where partners[row] < SegmentDifference.leftOut { partners[row] += UInt32(offset) }
+    /// Replaces the numbers of all partners.
+    mutating func renumberPartners(_ number: (UInt32) -> UInt32) {
+        for row in partners.indices where partners[row] < SegmentDifference.leftOut { partners[row] = number(partners[row]) }
         if var known = compacted {
-            for i in known.partners.indices { known.partners[i] += UInt32(offset) }
+            for i in known.partners.indices { known.partners[i] = number(known.partners[i]) }
             compacted = known
         }
     }

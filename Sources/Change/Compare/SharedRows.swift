@@ -5,38 +5,36 @@ import FirnThreads
 /// The rows that two versions of one table share, as far as the segments can prove it. They are equal and need no comparison, so the work
 /// is proportional to the changes. Only their keys are read, to check that no other row has one of them.
 ///
-/// Used only if the key is the table's own. Two shared rows with the same key are not found.
+/// Used only if the key is the table's own. Two shared rows with the same key are not found. If the writers of both files keep keys unique
+/// (`Table.hasUniqueKeys`), the keys of shared rows are not read either.
 struct SharedRows: Sendable {
     private var old: [Bits?] = []
     private var new: [Bits?] = []
+    /// The sizes of the segments of both tables, so that they need not be opened again.
+    private(set) var sizes: (old: [Size], new: [Size]) = ([], [])
+
+    struct Size: Sendable {
+        var rows: Int
+        var live: Int
+        /// The id of the first row, if there is one.
+        var first: Int64?
+
+        init(_ segment: any Segment) throws(Damage) {
+            rows = segment.rowCount
+            live = segment.liveCount
+            first = rows > 0 ? try segment.rowID(at: 0) : nil
+        }
+    }
 
     init() {}
 
     init(_ old: any Table, _ new: any Table, key: [String], _ options: DifferenceOptions) throws(FirnError) {
         let own = new.type.key.map { new.type.columns[$0].name }
         guard own == key, old.type.columns == new.type.columns, old.type.key == new.type.key, old.schema == new.schema else { return }
-        self.old = Array(repeating: nil, count: old.segmentCount)
-        self.new = Array(repeating: nil, count: new.segmentCount)
-        var pairs: [(old: Int, new: Int)] = []
-        do throws(Damage) {
-            var i = 0, j = 0
-            while i < old.segmentCount, j < new.segmentCount {
-                let before = try old.segment(i), after = try new.segment(j)
-                guard before.rowCount > 0 else {
-                    i += 1
-                    continue
-                }
-                guard after.rowCount > 0 else {
-                    j += 1
-                    continue
-                }
-                let first = try before.rowID(at: 0), second = try after.rowID(at: 0)
-                if first == second, before.rowCount <= after.rowCount { pairs.append((i, j)) }
-                if first <= second { i += 1 }
-                if second <= first { j += 1 }
-            }
-        } catch { throw FirnError(error, in: options.newName) }
-        let aligned = pairs
+        sizes = (try Self.sizes(old, .old, options), try Self.sizes(new, .new, options))
+        self.old = Array(repeating: nil, count: sizes.old.count)
+        self.new = Array(repeating: nil, count: sizes.new.count)
+        let aligned = alignedSegments()
         let found = try parallelMap(count: aligned.count, threads: options.execution.threads) {
             k throws(FirnError) -> (old: Bits, new: Bits)? in
             // If the segments cannot be read here, the comparison of all rows will fail and report the error.
@@ -49,6 +47,31 @@ struct SharedRows: Sendable {
             self.old[pair.old] = bits?.old
             self.new[pair.new] = bits?.new
         }
+    }
+
+    private static func sizes(_ table: any Table, _ side: DifferenceSide, _ options: DifferenceOptions) throws(FirnError) -> [Size] {
+        try parallelMap(count: table.segmentCount, threads: options.threads(for: table)) { i throws(FirnError) in
+            do throws(Damage) { return try Size(try table.segment(i)) } catch { throw FirnError(error, in: options.name(side)) }
+        }
+    }
+
+    /// Returns the segments that begin with the same row.
+    private func alignedSegments() -> [(old: Int, new: Int)] {
+        var pairs: [(old: Int, new: Int)] = [], i = 0, j = 0
+        while i < sizes.old.count, j < sizes.new.count {
+            guard let first = sizes.old[i].first else {
+                i += 1
+                continue
+            }
+            guard let second = sizes.new[j].first else {
+                j += 1
+                continue
+            }
+            if first == second, sizes.old[i].rows <= sizes.new[j].rows { pairs.append((i, j)) }
+            if first <= second { i += 1 }
+            if second <= first { j += 1 }
+        }
+        return pairs
     }
 
     var isEmpty: Bool { new.allSatisfy { $0 == nil } }
@@ -92,6 +115,21 @@ struct SharedRows: Sendable {
         return false
     }
 
+    /// Returns the positions of the segments that have rows which may differ.
+    func changedSegments(_ side: DifferenceSide) -> [Int] {
+        let list = side == .old ? old : new
+        return list.indices.filter { !(list[$0]?.noneSet ?? false) }
+    }
+
+    /// Returns the shared rows of some segments.
+    func only(old: [Int], new: [Int]) -> SharedRows {
+        var part = SharedRows()
+        part.old = old.map { self.old[$0] }
+        part.new = new.map { self.new[$0] }
+        part.sizes = (old.map { sizes.old[$0] }, new.map { sizes.new[$0] })
+        return part
+    }
+
     /// Returns the rows of a segment that may differ; nil means all.
     func mayDiffer(_ side: DifferenceSide, _ segment: Int) -> Bits? {
         let list = side == .old ? old : new
@@ -99,10 +137,12 @@ struct SharedRows: Sendable {
     }
 
     /// Returns the number of shared rows that are live and requested.
-    func count(_ table: any Table, _ options: DifferenceOptions) throws(FirnError) -> Int {
+    func count(_ table: any Table, _ options: DifferenceOptions, in segments: [Int]? = nil) throws(FirnError) -> Int {
+        // Segments in which no row may differ, and which need not be opened.
+        if let segments, options.scope.rows == nil { return segments.reduce(0) { $0 + sizes.new[$1].live } }
         var count = 0
-        for (i, bits) in new.enumerated() {
-            guard let bits else { continue }
+        for i in segments ?? Array(new.indices) {
+            guard let bits = new[i] else { continue }
             let same = Bits(words: bits.words.map { ~$0 }, count: bits.count)
             count += same.intersection(try askedRows(table, .new, i, options)).ones
         }

@@ -85,14 +85,19 @@ package final class TableDifference: Sendable {
         if hasty.scope.shared.isEmpty, old.rowCount > 2 * options.execution.windowRows,
             let windows = try KeyWindows(old, new, chosen.key, options)
         {
-            return try TableDifference(old, new, plain, chosen, windows, options)
+            return try byWindows(windows, old: old, new: new, plain: plain, chosen: chosen, options: options)
         }
-        if !hasty.scope.shared.isEmpty, let difference = try TableDifference(old, new, plain, chosen, hasty) { return difference }
+        if !hasty.scope.shared.isEmpty {
+            if let difference = try ofChangedSegments(old: old, new: new, plain: plain, chosen: chosen, options: hasty) {
+                return difference
+            }
+            if let difference = try TableDifference(old, new, plain, chosen, hasty) { return difference }
+        }
         return try TableDifference(old, new, plain, chosen, options)!
     }
 
     /// Returns nil if a shared row can have the key of a row that is not shared: then no row may be left out.
-    private init?(
+    init?(
         _ old: any Table, _ new: any Table, _ plain: (old: any Table, new: any Table), _ chosen: ChosenColumns, _ options: DifferenceOptions
     ) throws(FirnError) {
         let key = chosen.key, compared = chosen.compared
@@ -109,7 +114,9 @@ package final class TableDifference: Sendable {
         try Self.checkCount(new, options.newName)
         let matching = SegmentMatching(old: old, new: new, key: key, compared: compared, hashes: hashes, index: index, options: options)
         var segments = try matching.matchAll()
-        if try options.scope.shared.hasKeyOfOther(new, key, index, segments.flatMap(\.addedHashes), options) { return nil }
+        if !options.scope.keysAreUnique, try options.scope.shared.hasKeyOfOther(new, key, index, segments.flatMap(\.addedHashes), options) {
+            return nil
+        }
         let same = try options.scope.shared.count(new, options)
         var taken = Bits(count: hashes.count)
         leftOutNew = try Self.leaveOutRepeated(&segments, &taken, new, key, options)
@@ -142,28 +149,11 @@ package final class TableDifference: Sendable {
         oldStarts = hashes.starts
     }
 
-    /// Computes the difference window by window.
-    private init(
-        _ old: any Table, _ new: any Table, _ plain: (old: any Table, new: any Table), _ chosen: ChosenColumns, _ windows: KeyWindows,
-        _ options: DifferenceOptions
-    ) throws(FirnError) {
-        try KeyHashes.check(rows: old.rowCount, old.segmentCount, .old, options)
-        try KeyHashes.check(rows: new.rowCount, new.segmentCount, .new, options)
-        try Self.checkCount(old, options.oldName)
-        try Self.checkCount(new, options.newName)
-        var sum = WindowSum(try old.rowCounts(options.oldName), columns: chosen.compared.count)
-        for window in windows.windows {
-            let part: TableDifference
-            do throws(FirnError) { part = try Self.difference(of: window, windows.ranges, old, new, plain, chosen, options) } catch {
-                // The error lists the rows of the whole table.
-                if error.code == .duplicateKey {
-                    try KeyUniqueness(old, .old, key: chosen.key, options: options).check()
-                    try KeyUniqueness(new, .new, key: chosen.key, options: options).check()
-                }
-                throw error
-            }
-            sum.add(part, at: window.old.lowerBound, options)
-        }
+    /// Creates the difference from those of parts of the tables.
+    init(
+        old: any Table, new: any Table, plain: (old: any Table, new: any Table), chosen: ChosenColumns, sum: PartSum,
+        options: DifferenceOptions
+    ) {
         schema = SchemaDifference(old: plain.old.type, new: plain.new.type, key: options.key)
         key = chosen.key.map { ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index) }
         columns = zip(chosen.compared, sum.cells).map {
@@ -182,39 +172,19 @@ package final class TableDifference: Sendable {
         self.options = options
     }
 
-    private static func difference(
-        of window: KeyWindows.Window, _ ranges: KeyRanges, _ old: any Table, _ new: any Table, _ plain: (old: any Table, new: any Table),
-        _ chosen: ChosenColumns, _ options: DifferenceOptions
-    ) throws(FirnError) -> TableDifference {
-        var inner = options
-        let asked = options.scope.rows, oldName = options.oldName
-        inner.scope.rows = { side, _, index throws(FirnError) in
-            let number = index + (side == .old ? window.old.lowerBound : window.new.lowerBound)
-            let rows = try asked?(side, side == .old ? old : new, number)
-            guard side == .old else { return rows }
-            let within: Bits?
-            do throws(Damage) { within = try ranges.rows(of: number, old, from: window.low, to: window.high) } catch {
-                throw FirnError(error, in: oldName)
-            }
-            return rows.map { $0.intersection(within) } ?? within
-        }
-        let parts: (old: SegmentRange, new: SegmentRange)
-        do throws(Damage) { parts = (try SegmentRange(old, window.old), try SegmentRange(new, window.new)) } catch {
-            throw FirnError(error, in: oldName)
-        }
-        guard let difference = try TableDifference(parts.old, parts.new, plain, chosen, inner) else {
-            trap("rows are left out only if versions share them")
-        }
-        return difference
+    /// Throws if a table does not contain as many rows as its file records, because totals are computed from that number.
+    static func checkCount(_ table: any Table, _ name: String) throws(FirnError) {
+        var live = 0
+        do throws(Damage) {
+            for i in 0..<table.segmentCount { live += try table.segment(i).liveCount }
+        } catch { throw FirnError(error, in: name) }
+        try checkCount(table, name, live: live)
     }
 
-    /// Throws if a table does not contain as many rows as its file records, because totals are computed from that number.
-    private static func checkCount(_ table: any Table, _ name: String) throws(FirnError) {
-        do throws(Damage) {
-            var live = 0
-            for i in 0..<table.segmentCount { live += try table.segment(i).liveCount }
-            guard live == table.rowCount else { throw Damage("\(live) rows of type \"\(table.type.name)\" instead of \(table.rowCount)") }
-        } catch { throw FirnError(error, in: name) }
+    static func checkCount(_ table: any Table, _ name: String, live: Int) throws(FirnError) {
+        guard live == table.rowCount else {
+            throw FirnError(Damage("\(live) rows of type \"\(table.type.name)\" instead of \(table.rowCount)"), in: name)
+        }
     }
 
     /// Marks the old rows that have a partner. New rows that repeat a key are an error or are left out; returns the number of those left

@@ -11,6 +11,7 @@ extension WrappedTable {
     var segmentCount: Int { base.segmentCount }
     var memory: MemoryBudget { base.memory }
     var readsByColumn: Bool { base.readsByColumn }
+    var hasUniqueKeys: Bool { base.hasUniqueKeys }
     func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { try base.segmentIndex(of: rowID) }
     func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) }
 }

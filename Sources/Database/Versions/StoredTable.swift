@@ -40,6 +40,15 @@ package final class StoredTable: Table {
     package var rowCount: Int { core.catalogue.types[index].liveRows }
     package var segmentCount: Int { core.catalogue.types[index].segmentCount + (core.catalogue.types[index].deltaRows > 0 ? 1 : 0) }
 
+    /// Only for keys whose values are equal if their bytes are: links and numbers of several kinds can be equal in other ways.
+    package var hasUniqueKeys: Bool {
+        keeper != nil && !type.isEmbedded && !type.key.isEmpty
+            && type.key.allSatisfy { position in
+                let column = type.columns[position].type
+                return !column.isCollection && [.bool, .int, .string, .data, .date, .uuid, .objectID].contains(column.kind)
+            }
+    }
+
     package func segment(_ position: Int) throws(Damage) -> any Segment {
         trap(unless: position >= 0 && position < segmentCount, "segment outside the table: ask segmentCount first")
         do throws(Damage) {
