@@ -5,7 +5,7 @@ import FirnThreads
 /// One aggregate of every group. `form` determines which arrays are used; each array has one entry for each group.
 struct Accumulator {
     enum Form {
-        case rows, counts, distinct, sums, wholeSums, realSums, orderedSums, decimalSums, words, reals, values, first, samples
+        case rows, counts, distinct, sums, wholeSums, realSums, orderedSums, decimalSums, words, reals, texts, values, first, samples
     }
     let measure: GroupPlan.Measure
     /// That of the measure, which is found once.
@@ -20,6 +20,7 @@ struct Accumulator {
     var reals: [Double] = []
     private var ordered: OrderedSums
     private var words: [Int64] = []
+    private var texts: TextExtremes
     private var values: [Value] = []
     private let samples = Samples()
     private var quantiles: [Double?] = []
@@ -32,7 +33,7 @@ struct Accumulator {
         let numbers = counts.count &+ absent.count &+ reals.count &+ words.count &+ quantiles.count &* 2
         let wide = sums.count &* MemoryLayout<Sum>.stride &+ values.count &* MemoryLayout<Value>.stride
         return numbers &* 8 &+ known.count &+ wide &+ textBytes &+ samples.bytes &+ ordered.bytes
-            &+ (form == .distinct ? distinct.bytes : 0) &+ wholes.bytes
+            &+ (form == .distinct ? distinct.bytes : 0) &+ wholes.bytes &+ texts.bytes
     }
 
     private static func textBytes(_ value: Value) -> Int {
@@ -47,6 +48,7 @@ struct Accumulator {
         self.measure = measure
         scale = measure.scale
         distinct = DistinctValues(measure.operand?.type ?? ColumnType(.int))
+        texts = TextExtremes(isMinimum: measure.function == .min)
         ordered = OrderedSums(isCompensated: measure.summation == .compensated)
         let kind = measure.operand?.kind ?? .int
         switch measure.function {
@@ -58,7 +60,12 @@ struct Accumulator {
             default: form = .sums
             }
         case .min, .max:
-            form = kind == .bool || kind == .int || kind == .link ? .words : kind == .float || kind == .double ? .reals : .values
+            switch kind {
+            case .bool, .int, .link: form = .words
+            case .float, .double: form = .reals
+            case .string, .data: form = .texts
+            default: form = .values
+            }
         case .first: form = .first
         case .median, .quantile: form = .samples
         }
@@ -101,6 +108,7 @@ struct Accumulator {
         case .reals:
             grow(&reals, 0)
             grow(&known, false)
+        case .texts: texts.resize(count)
         case .values: grow(&values, .null)
         case .first:
             grow(&values, .null)
@@ -154,6 +162,7 @@ struct Accumulator {
             column.reals.withUnsafeBufferPointer { reals in
                 Accumulator.each(column, chosen) { group, row in keep(real: reals[row], group, isMinimum) }
             }
+        case .texts: texts.add(column, chosen)
         case .values: Accumulator.each(column, chosen) { group, row in keep(column.value(at: row), group, isMinimum) }
         case .first: Accumulator.each(column, chosen) { group, row in if !known[group] { keep(first: column.value(at: row), group) } }
         case .samples: Accumulator.each(column, chosen) { group, row in samples.add(column, row, to: group) }
@@ -162,12 +171,14 @@ struct Accumulator {
 
     /// Whether dictionary codes can be added instead of values.
     var takesCodes: Bool {
+        if case .texts = form { return true }
         guard case .distinct = form else { return false }
         return measure.operand?.kind == .string || measure.operand?.kind == .data
     }
 
     /// Adds the chosen rows of a column of dictionary codes. Requires `takesCodes`.
     mutating func add(codes: Column, of dictionary: Text, _ segment: Int, _ chosen: RowChoice) {
+        if case .texts = form { return texts.add(codes: codes, of: dictionary, segment, chosen) }
         distinct.add(codes: codes, of: dictionary, segment, chosen)
     }
 
@@ -332,6 +343,7 @@ struct Accumulator {
             }
         case .words: for g in other.words.indices where other.known[g] { keep(word: other.words[g], groupOf[g], isMinimum) }
         case .reals: for g in other.reals.indices where other.known[g] { keep(real: other.reals[g], groupOf[g], isMinimum) }
+        case .texts: texts.merge(other.texts, groupOf)
         case .values: for g in other.values.indices { keep(other.values[g], groupOf[g], isMinimum) }
         case .first: for g in other.values.indices where other.known[g] && !known[groupOf[g]] { keep(first: other.values[g], groupOf[g]) }
         case .samples: samples.take(other.samples, groupOf)
@@ -381,6 +393,9 @@ struct Accumulator {
             return measure.type.kind == .bool
                 ? .bool(words[group] != 0) : measure.type.kind == .link ? .link(words[group]) : .int(words[group])
         case .reals: return !known[group] ? .null : measure.type.kind == .float ? .float(Float(reals[group])) : .double(reals[group])
+        case .texts:
+            guard let bytes = texts.value(group) else { return .null }
+            return measure.type.kind == .data ? .data(bytes) : .string(String(decoding: bytes, as: UTF8.self))
         case .values, .first: return values[group]
         case .samples: return quantiles[group].map(Value.double) ?? .null
         }

@@ -56,7 +56,10 @@ struct QueryPlan: Sendable {
         for (number, node) in filter.conjunctions.enumerated() { node.number = number }
         keys = []
         descriptors = []
-        for descriptor in syntax.descriptors { try QueryPlan.add(descriptor, &descriptors, &keys, &binder) }
+        let used = request.isGrouped ? QueryPlan.choosing(syntax.descriptors) : syntax.descriptors.count
+        for descriptor in syntax.descriptors[..<used] { try QueryPlan.add(descriptor, &descriptors, &keys, &binder) }
+        var unused = (descriptors: descriptors, keys: keys, binder: binder)
+        for descriptor in syntax.descriptors[used...] { try QueryPlan.add(descriptor, &unused.descriptors, &unused.keys, &unused.binder) }
         // The other paths of the request have texts of their own.
         binder.text = ""
         selected = []
@@ -86,6 +89,13 @@ struct QueryPlan: Sendable {
         }
         slots = binder.slots
         textTests = binder.textTests
+    }
+
+    /// Returns the number of descriptors that change groups. Rows are added to groups in the order of the table, so sorting matters only if
+    /// a later descriptor chooses rows; the sorts after the last one are checked, and nothing else.
+    private static func choosing(_ descriptors: [DescriptorSyntax]) -> Int {
+        let last = descriptors.lastIndex { if case .sort = $0 { false } else { true } }
+        return last.map { $0 + 1 } ?? 0
     }
 
     /// Returns a path of the result, and its column.
