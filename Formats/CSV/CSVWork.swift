@@ -137,6 +137,13 @@ extension CSVSetting {
         return false
     }
 
+    /// Returns the number of rows of a block for which its columns allocate memory, given the first rows and their share of its bytes: an
+    /// eighth more than they let expect. They may be much shorter than those that follow, so the cells have a bound.
+    static func expectedRows(after rows: Int, share: Double, columns: Int) -> Int {
+        let most = max(rows, min(CSVReader.batchRows, CSVReader.maximumWideCells / max(columns, 1)))
+        return Int(min(Double(most), Double(rows) / share * 1.125 + 2))
+    }
+
     /// Reads all cells of a block.
     func read(_ block: CSVBlock) -> CSVRows {
         var rows = CSVRows(columns: [])
@@ -156,9 +163,7 @@ extension CSVSetting {
         while at < block.count {
             at = index.fill(block.memory, from: at, to: block.count, marks: marks)
             if rows.bytes == 0, index.rows > 0 {
-                // An eighth more than the first rows let expect. They may be much shorter than those that follow: the cells have a bound.
-                let most = max(index.rows, min(CSVReader.batchRows, CSVReader.maximumWideCells / max(columns.count, 1)))
-                let expected = min(most, Int(Double(index.rows) * Double(block.count) / Double(max(at, 1)) * 1.125) + 2)
+                let expected = CSVSetting.expectedRows(after: index.rows, share: Double(at) / Double(block.count), columns: columns.count)
                 for column in columns { column.expect(rows: expected) }
                 rows.bytes = block.count
             }

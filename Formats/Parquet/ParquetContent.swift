@@ -153,9 +153,10 @@ final class ParquetContent: @unchecked Sendable {
     /// About the number of bytes of all values in memory.
     var valueBytes: Int { Int(min(rowBytes * Double(footer.rowCount), 1e18)) }
 
-    /// The number of rows of a batch of about 16 MiB.
+    /// The number of rows of a batch: of at most 16 MiB, or of 8 MiB if the rows of a segment do not fit. Three batches are in memory.
     func batchRows(_ options: ParquetOptions) -> Int {
-        max(1, min(options.batchRows, max(1024, Int((16.0 * 1_048_576) / max(rowBytes, 1)))))
+        let mebibytes = rowBytes * Double(segmentSize) > 16 * 1_048_576 ? 8.0 : 16.0
+        return max(1, min(options.batchRows, max(1024, Int(mebibytes * 1_048_576 / max(rowBytes, 1)))))
     }
 }
 

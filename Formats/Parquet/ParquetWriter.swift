@@ -30,7 +30,7 @@ package final class ParquetWriter: BatchWriter {
     private var lost: [String] = []
 
     /// The rows of a page, and the number of bytes in memory that they must not exceed by much.
-    private static let pageRows = 65_536, pageBytes = 24 << 20
+    private static let pageRows = 65_536, pageBytes = 16 << 20
     /// The bytes in memory of the rows of one column from which they are divided into several pages.
     private static let columnBytes = 4 << 20
 

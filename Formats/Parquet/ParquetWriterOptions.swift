@@ -6,7 +6,7 @@ package struct ParquetWriterOptions: Sendable {
     /// The maximum number of rows of a row group.
     package var groupRows = ParquetWriterOptions.standardRows
     /// A row group ends when its compressed pages have this many bytes.
-    package var groupBytes = 48 << 20
+    package var groupBytes = 32 << 20
     package var threads = 1
     /// Whether facts that only Firn knows are kept in the metadata: keys, sets, links, original texts.
     package var keepsFacts = true

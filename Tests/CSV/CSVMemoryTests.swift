@@ -48,6 +48,17 @@ import Testing
         #expect(count == rows && batches >= 2)
     }
 
+    @Test func `a block allocates a bounded number of cells for the rows that its first ones let expect`() {
+        #expect(CSVSetting.expectedRows(after: 100, share: 0.1, columns: 8) == 1127)
+        // One short row, as rows with missing cells are, of a block of many.
+        for columns in [1, 128, 10_000, 1_000_000] {
+            let expected = CSVSetting.expectedRows(after: 1, share: 1e-9, columns: columns)
+            #expect(expected >= 1 && expected <= CSVReader.batchRows && expected * columns <= max(columns, CSVReader.maximumWideCells))
+        }
+        // Rows that were read already have memory.
+        #expect(CSVSetting.expectedRows(after: 300, share: 1, columns: 10_000) == 300)
+    }
+
     @Test func `a lower memory limit makes smaller batches`() throws {
         let width = 5000, rows = 300, limit = 32 << 20
         let line = String(repeating: ",", count: width - 1) + "\n"
