@@ -24,6 +24,8 @@ struct OpenRows: Sendable {
     var order: [Int]
     /// The rows that exist only in the delta store, by type.
     var tails: [Int: any StoredRows]
+    /// The same as an earlier version has them, for types that `tails` does not contain.
+    var earlierTails: [Int: DeltaSegment] = [:]
     /// Open runs of indexes.
     var runs: [ExtentRef: IndexRun]
     var zones: [ZonesOfColumn: [Zone?]] = [:]
@@ -52,6 +54,21 @@ struct OpenRows: Sendable {
         return (kept, tails)
     }
 
+    /// Returns rows of the delta store that a version with this catalogue can have too. At most one version of them is kept for each type.
+    func earlierTails(for catalogue: Catalogue, _ schema: Schema) -> [Int: DeltaSegment] {
+        var kept: [Int: DeltaSegment] = [:]
+        for type in Set(tails.keys).union(earlierTails.keys) {
+            guard let rows = tails[type] as? DeltaSegment ?? earlierTails[type], let other = index(of: type, in: schema) else { continue }
+            let state = catalogue.types[other]
+            if state.deltaRows > 0, state.delta != self.catalogue.types[type].delta,
+                state.segmentCount == self.catalogue.types[type].segmentCount
+            {
+                kept[other] = rows
+            }
+        }
+        return kept
+    }
+
     /// Returns the runs that a version with this catalogue has too.
     func runs(sharedBy catalogue: Catalogue) -> [ExtentRef: IndexRun] {
         if runs.isEmpty { return [:] }
@@ -76,6 +93,7 @@ struct OpenRows: Sendable {
         order.removeAll { $0 >> 32 == type }
         sealed = sealed.filter { $0.key >> 32 != type }
         tails[type] = nil
+        earlierTails[type] = nil
     }
 
     /// Returns the position of a type of this version in another schema, or nil if it is missing there or has other columns.
@@ -85,15 +103,17 @@ struct OpenRows: Sendable {
         return index.flatMap { other.types[$0].columns == mine.columns ? $0 : nil }
     }
 
-    /// Returns whether the header is the same, and the delta store has no record about the segment in either version or is the same tree.
+    /// Returns whether the header is the same, and the records of the delta store about the segment, if there are any.
     private func isSame(_ rows: any StoredRows, _ type: Int, _ index: Int, _ state: Catalogue.TypeState, _ store: any ExtentSource) -> Bool
     {
         let mine = catalogue.types[type]
         guard let base = rows.sealedBase, !base.headerRef.isNone, base.source.isLasting, state.inner == nil, index < state.segmentCount,
-            state.delta == mine.delta || (!mine.touches(index) && !state.touches(index))
+            mine.touches(index) == state.touches(index), let bytes = try? store.read(state.directory),
+            let entry = try? DirectoryEntry(bytes, index), entry.header == base.headerRef
         else { return false }
-        guard let bytes = try? store.read(state.directory), let entry = try? DirectoryEntry(bytes, index) else { return false }
-        return entry.header == base.headerRef
+        if state.delta == mine.delta || !state.touches(index) { return true }
+        guard let leaves = (rows as? StoredSegment)?.deltaLeaves else { return false }
+        return leaves == (try? entry.leaves(ofDelta: state.delta, store))
     }
 
     private func unchangedTails(_ catalogue: Catalogue, _ schema: Schema) -> [(Int, any StoredRows)] {
@@ -105,6 +125,13 @@ struct OpenRows: Sendable {
             else { return nil }
             return (other, rows)
         }
+    }
+}
+
+extension DirectoryEntry {
+    /// Returns the leaves of a delta store that can contain records about the segment; nil if there are too many.
+    func leaves(ofDelta root: ExtentRef, _ store: any ExtentSource) throws(Damage) -> [ExtentRef]? {
+        try TreeReader(root: root, source: store).leaves(from: UInt64(firstRowID), through: UInt64(lastRowID))
     }
 }
 

@@ -19,6 +19,8 @@ final class StoredSegment: StoredRows {
     /// Row ids minus the first one; nil if they are consecutive.
     let rowIDs: [Int64]?
     let deltaOverlays: [Int: ColumnOverlay]
+    /// The leaves of the delta store that the delta records were read from; nil if there are none, or if they are not known.
+    let deltaLeaves: [ExtentRef]?
     private let raws: Mutex<[RawColumn?]>
     /// The positions of shared blobs in the header's list, by the position of their column in the header.
     let sharedIndices: [Int: [Int]]
@@ -28,7 +30,7 @@ final class StoredSegment: StoredRows {
     private init(
         _ source: SegmentSource, _ headerRef: ExtentRef, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer,
         headerOwner: any AnyObject & Sendable,
-        rowIDs: [Int64]?, deltaOverlays: [Int: ColumnOverlay], live: Bits?
+        rowIDs: [Int64]?, deltaOverlays: [Int: ColumnOverlay], deltaLeaves: [ExtentRef]?, live: Bits?
     ) {
         self.source = source
         self.headerRef = headerRef
@@ -38,6 +40,7 @@ final class StoredSegment: StoredRows {
         self.headerOwner = headerOwner
         self.rowIDs = rowIDs
         self.deltaOverlays = deltaOverlays
+        self.deltaLeaves = deltaLeaves
         self.live = live
         rowCount = header.rowCount
         storedBytes = header.entries.reduce(headerBytes.count) {
@@ -60,14 +63,16 @@ final class StoredSegment: StoredRows {
         }
         let last = entry.lastRowID
         let changes = try DeltaChanges(core, type: index, rows: min(header.firstRowID, last)...last).records
-        return try open(core, schema: type, entry: entry, header: header, bytes: headerBytes, owner: headerOwner, changes: changes)
+        return try open(
+            core, schema: type, entry: entry, header: header, bytes: headerBytes, owner: headerOwner, changes: changes,
+            leaves: try entry.leaves(ofDelta: state.delta, core.store))
     }
 
     /// `changes` are the delta records about its rows.
     static func open(
         _ core: SnapshotCore, schema type: TypeSchema, entry: DirectoryEntry, header: SegmentHeader, bytes: UnsafeRawBufferPointer,
         owner: any AnyObject & Sendable,
-        changes: [(rowID: Int64, record: DeltaRecord)]
+        changes: [(rowID: Int64, record: DeltaRecord)], leaves: [ExtentRef]? = nil
     ) throws(Damage) -> StoredSegment {
         guard header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID else {
             throw Damage("segment header and directory disagree")
@@ -103,8 +108,7 @@ final class StoredSegment: StoredRows {
         core.source.counts.addOpenedSegment()
         return StoredSegment(
             core.source, entry.header, type: type, header: header, headerBytes: bytes, headerOwner: owner, rowIDs: rowIDs,
-            deltaOverlays: deltaOverlays,
-            live: live)
+            deltaOverlays: deltaOverlays, deltaLeaves: leaves, live: live)
     }
 
     func rowID(at position: Int) throws(Damage) -> Int64 { header.firstRowID + (rowIDs?[position] ?? Int64(position)) }

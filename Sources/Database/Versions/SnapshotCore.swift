@@ -17,6 +17,8 @@ final class SnapshotCore: TableHome {
         var order: [Int] = []
         var segments: [Int: TableSegment] = [:]
         var tails: [Int: any StoredRows] = [:]
+        /// Rows of the delta store as another version has them, for types whose rows of this version were not read yet.
+        var earlierTails: [Int: DeltaSegment] = [:]
         var runs: [ExtentRef: IndexRun] = [:]
         var keys: [Int: KeySegments] = [:]
         var zones: [ZonesOfColumn: [Zone?]] = [:]
@@ -47,6 +49,7 @@ final class SnapshotCore: TableHome {
                 first.order.append(key)
             }
             first.tails = same.tails
+            first.earlierTails = old.earlierTails(for: catalogue, schema)
             first.runs = old.runs(sharedBy: catalogue)
             first.zones = old.zones(sharedBy: catalogue)
         }
@@ -90,7 +93,7 @@ final class SnapshotCore: TableHome {
         caches.withLock {
             OpenRows(
                 version: version, catalogue: catalogue, schema: schema, read: (catalogue, schema), sealed: $0.rows, order: $0.order,
-                tails: $0.tails, runs: $0.runs, zones: $0.zones)
+                tails: $0.tails, earlierTails: $0.earlierTails, runs: $0.runs, zones: $0.zones)
         }
     }
 
@@ -186,12 +189,18 @@ final class SnapshotCore: TableHome {
     func tail(type: Int) throws(Damage) -> (any StoredRows)? {
         guard catalogue.types[type].deltaRows > 0 else { return nil }
         if let tail = caches.withLock({ $0.tails[type] }) { return tail }
-        let tail = try DeltaSegment(self, type: type)
+        let tail = try readDelta(type)
         return caches.withLock { caches in
             if let first = caches.tails[type] { return first }
             caches.tails[type] = tail
             return tail
         }
+    }
+
+    private func readDelta(_ type: Int) throws(Damage) -> DeltaSegment {
+        let delta = try DeltaSegment(self, type: type, after: caches.withLock { $0.earlierTails[type] })
+        caches.withLock { $0.earlierTails[type] = nil }
+        return delta
     }
 
     /// Returns the key columns of a type's segments, with which candidates are confirmed.
@@ -216,7 +225,7 @@ final class SnapshotCore: TableHome {
     /// Returns the rows of a type in the delta store, as the file contains them.
     func delta(type: Int) throws(Damage) -> DeltaSegment {
         if let open = openTail(type: type) as? DeltaSegment { return open }
-        let delta = try DeltaSegment(self, type: type)
+        let delta = try readDelta(type)
         caches.withLock { if $0.tails[type] == nil { $0.tails[type] = delta } }
         return delta
     }

@@ -15,6 +15,30 @@ extension TreeReader {
         if !root.isNone { try visit(root, level: nil, &known, looksInside: false) { (_, _) throws(Damage) in } }
     }
 
+    /// The maximum number of leaves that `leaves` returns. A damaged tree can refer to a node from many others.
+    private static let maximumLeaves = 4096
+
+    /// Returns the leaves that can contain keys from `lower` to `upper`, in order, or nil if there are too many. If two versions of a tree
+    /// return the same leaves, they have the same entries between these keys.
+    package func leaves(from lower: UInt64, through upper: UInt64) throws(Damage) -> [ExtentRef]? {
+        var found: [ExtentRef] = []
+        if !root.isNone { try addLeaves(of: root, level: nil, TreeKey.bytes(lower), TreeKey.bytes(upper), &found) }
+        return found.count > TreeReader.maximumLeaves ? nil : found
+    }
+
+    private func addLeaves(of ref: ExtentRef, level: Int?, _ lower: [UInt8], _ upper: [UInt8], _ found: inout [ExtentRef]) throws(Damage) {
+        let bytes = try source.read(ref)
+        do throws(Damage) {
+            let node = try TreeNodeView(bytes, level: level)
+            if node.level == 0 { return found.append(ref) }
+            let first = max(try lower.withBytes { (key) throws(Damage) in try node.rank(key, inclusive: true) } - 1, 0)
+            let end = try upper.withBytes { (key) throws(Damage) in try node.rank(key, inclusive: true) }
+            for index in first..<max(end, first + 1) where found.count <= TreeReader.maximumLeaves {
+                try addLeaves(of: try node.child(index), level: node.level - 1, lower, upper, &found)
+            }
+        } catch { throw error.shifted(by: ref.offset) }
+    }
+
     /// Returns every extent of the tree: nodes, and values that have an extent of their own. Throws `Damage` if a node is referenced twice.
     package func extents() throws(Damage) -> Set<ExtentRef> {
         var all: Set<ExtentRef> = []

@@ -74,9 +74,9 @@ package enum TreeKey {
 /// Visits the entries of a tree in ascending order.
 package struct TreeCursor {
     private let source: any ExtentSource
-    private var path: [(node: TreeNodeView, index: Int, base: UInt64)] = []
+    private var path: [(node: TreeNodeView, index: Int, ref: ExtentRef)] = []
     private var key: [UInt8] = []
-    private var current: (node: TreeNodeView, index: Int, base: UInt64)?
+    private var current: (node: TreeNodeView, index: Int, ref: ExtentRef)?
     private var started = false
 
     init(_ tree: TreeReader, from lower: [UInt8]) throws(Damage) {
@@ -85,18 +85,18 @@ package struct TreeCursor {
         try lower.withBytes { (lower) throws(Damage) in
             var ref = tree.root, level: Int?
             while true {
-                let bytes = try source.read(ref), base = ref.offset
+                let bytes = try source.read(ref), here = ref
                 do throws(Damage) {
                     let node = try TreeNodeView(bytes, level: level)
                     if node.level == 0 {
-                        path.append((node, try node.rank(lower), base))
+                        path.append((node, try node.rank(lower), here))
                         return
                     }
                     let index = max(try node.rank(lower, inclusive: true) - 1, 0)
-                    path.append((node, index + 1, base))
+                    path.append((node, index + 1, here))
                     ref = try node.child(index)
                     level = node.level - 1
-                } catch { throw error.shifted(by: base) }
+                } catch { throw error.shifted(by: here.offset) }
             }
         }
     }
@@ -127,7 +127,7 @@ package struct TreeCursor {
                     key.removeAll(keepingCapacity: true)
                     key.append(contentsOf: top.node.prefix)
                     key.append(contentsOf: rest)
-                    current = (top.node, top.index, top.base)
+                    current = top
                     return true
                 }
                 let ref = try top.node.child(top.index)
@@ -136,13 +136,27 @@ package struct TreeCursor {
                 do throws(Damage) { node = try TreeNodeView(bytes, level: top.node.level - 1) } catch {
                     throw error.shifted(by: ref.offset)
                 }
-                path.append((node, 0, ref.offset))
+                path.append((node, 0, ref))
             } catch {
-                throw error.shifted(by: top.base)
+                throw error.shifted(by: top.ref.offset)
             }
         }
         current = nil
         return false
+    }
+
+    /// The leaf that contains the current entry. A leaf with the same reference in another version of the tree has the same entries.
+    package var leaf: ExtentRef {
+        guard let current else { trap("ask for the leaf only after next() has returned true") }
+        return current.ref
+    }
+
+    /// Passes over the rest of the leaf of the current entry. `last` is the key of its last entry, which the caller knows from an earlier
+    /// visit.
+    package mutating func skipLeaf(endingAt last: UInt64) {
+        guard current != nil else { trap("skip a leaf only after next() has returned true") }
+        path.removeLast()
+        key = TreeKey.bytes(last)
     }
 
     /// The key of the current entry.
@@ -156,6 +170,6 @@ package struct TreeCursor {
             let (inline, extent) = try current.node.value(current.index)
             if let inline { return inline }
             return try source.read(extent)
-        } catch { throw error.shifted(by: current.base) }
+        } catch { throw error.shifted(by: current.ref.offset) }
     }
 }
