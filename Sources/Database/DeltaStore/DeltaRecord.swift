@@ -62,6 +62,17 @@ struct DeltaRecord {
         return total
     }
 
+    /// Returns whether the record is an update with a value for a column. Values are not kept.
+    static func updates(_ column: UInt32, _ record: ByteReader) throws(Damage) -> Bool {
+        var reader = record, unused = 0
+        guard try reader.read(UInt8.self) == Kind.update.rawValue else { return false }
+        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+            if try reader.readCount(limit: Int(UInt32.max)) == Int(column) { return true }
+            try Value.measure(&reader, &unused)
+        }
+        return false
+    }
+
     func value(of column: UInt32) -> Value? { values.first { $0.column == column }?.value }
 
     /// Replaces values of this record by those of a later update.

@@ -29,6 +29,8 @@ struct OpenRows: Sendable {
     /// Open runs of indexes.
     var runs: [ExtentRef: IndexRun]
     var zones: [ZonesOfColumn: [Zone?]] = [:]
+    /// Changes of indexed columns, of this version or an earlier one.
+    var changes: [ColumnOfType: ColumnChanges] = [:]
 
     /// The maximum number of changed blocks in memory that versions take over (8 KiB and more each). Segments beyond it are read from the
     /// file again.

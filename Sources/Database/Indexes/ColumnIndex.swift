@@ -67,7 +67,7 @@ package final class ColumnIndex: RowIndex {
         try forEachRow(probe) { (row) throws(Damage) in
             if let (segment, position, count) = try locator.location(of: row) { found.insert(segment, position, of: count) }
         }
-        try forEachChange { (segment, position, count) throws(Damage) in found.insert(segment, position, of: count) }
+        try forEachChange(&locator) { (segment, position, count) throws(Damage) in found.insert(segment, position, of: count) }
         let state = core.catalogue.types[type]
         if let working {
             working.forEachEdit(column) { found.insert($0, $1, of: $2) }
@@ -87,7 +87,7 @@ package final class ColumnIndex: RowIndex {
                 found.append(RowLocation(segment: segment, position: position))
             }
         }
-        try forEachChange { (segment, position, _) throws(Damage) in
+        try forEachChange(&locator) { (segment, position, _) throws(Damage) in
             found.append(RowLocation(segment: segment, position: position))
         }
         if found.count < 2 { return found }
@@ -97,17 +97,13 @@ package final class ColumnIndex: RowIndex {
         return kept
     }
 
-    /// Calls `body` with the rows of sealed segments that have another value in the delta store than in the segment, and perhaps with
-    /// others.
-    func forEachChange(_ body: (_ segment: Int, _ position: Int, _ rowCount: Int) throws(Damage) -> Void) throws(Damage) {
+    /// Calls `body` with the rows of sealed segments that have a value in the delta store, which the segment or the runs may not have.
+    private func forEachChange(
+        _ locator: inout SealedRowLocator, _ body: (_ segment: Int, _ position: Int, _ rowCount: Int) throws(Damage) -> Void
+    ) throws(Damage) {
         guard core.catalogue.types[type].deltaChanges > 0 else { return }
-        let state = core.catalogue.types[type]
-        for segment in 0..<state.segmentCount where state.touches(segment) {
-            let rows = try core.rows(type: type, index: segment), count = rows.rowCount
-            if let working = rows as? WorkingRows {
-                for position in working.positionsChangedSinceBase(column) { try body(segment, position, count) }
-            }
-            for position in rows.sealedBase?.deltaOverlays[column]?.positions ?? [] { try body(segment, position, count) }
+        for row in try core.changes(type: type, column: column).rowIDs {
+            if let (segment, position, count) = try locator.location(of: row) { try body(segment, position, count) }
         }
     }
 }

@@ -20,6 +20,9 @@ final class SnapshotCore: TableHome {
         /// Rows of the delta store as another version has them, for types whose rows of this version were not read yet.
         var earlierTails: [Int: DeltaSegment] = [:]
         var runs: [ExtentRef: IndexRun] = [:]
+        var changes: [ColumnOfType: ColumnChanges] = [:]
+        /// The same of an earlier version, for those that were not requested yet.
+        var earlierChanges: [ColumnOfType: ColumnChanges] = [:]
         var keys: [Int: KeySegments] = [:]
         var zones: [ZonesOfColumn: [Zone?]] = [:]
         var isOpen = true
@@ -51,6 +54,7 @@ final class SnapshotCore: TableHome {
             first.tails = same.tails
             first.earlierTails = old.earlierTails(for: catalogue, schema)
             first.runs = old.runs(sharedBy: catalogue)
+            first.earlierChanges = old.changes
             first.zones = old.zones(sharedBy: catalogue)
         }
         caches = Mutex(first)
@@ -93,7 +97,8 @@ final class SnapshotCore: TableHome {
         caches.withLock {
             OpenRows(
                 version: version, catalogue: catalogue, schema: schema, read: (catalogue, schema), sealed: $0.rows, order: $0.order,
-                tails: $0.tails, earlierTails: $0.earlierTails, runs: $0.runs, zones: $0.zones)
+                tails: $0.tails, earlierTails: $0.earlierTails, runs: $0.runs, zones: $0.zones,
+                changes: $0.changes.merging($0.earlierChanges) { new, _ in new })
         }
     }
 
@@ -220,6 +225,19 @@ final class SnapshotCore: TableHome {
         }
         caches.withLock { $0.runs[ref.ref] = run }
         return run
+    }
+
+    /// Returns the rows of sealed segments that have a value of a column in the delta store.
+    func changes(type: Int, column: Int) throws(Damage) -> ColumnChanges {
+        let key = ColumnOfType(type: schema.types[type].id, column: schema.types[type].columns[column].id)
+        let (known, earlier) = caches.withLock { ($0.changes[key], $0.earlierChanges[key]) }
+        if let known { return known }
+        let changes = try ColumnChanges(self, type: type, column: key.column, after: earlier)
+        caches.withLock {
+            $0.changes[key] = changes
+            $0.earlierChanges[key] = nil
+        }
+        return changes
     }
 
     /// Returns the rows of a type in the delta store, as the file contains them.
