@@ -26,11 +26,11 @@ extension DatabaseTransaction {
             try changeIndexes(type) { $0[known].isForKey = false }
             return true
         }
-        for type in tables.keys.sorted() { try writeEdits(type) }
+        let written = try writeEdits()
         try finishBulk()
         try make(IndexState(column, kind), type, progress)
         try directoryChange(type) { _ in }
-        for table in tables.values { table.begin() }
+        renewTables(written.union([type]))
         return true
     }
 

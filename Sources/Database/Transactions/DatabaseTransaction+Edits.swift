@@ -7,6 +7,16 @@ extension DatabaseTransaction {
     /// From this number of new rows in one transaction, they are sealed directly: delta records would cost more.
     static let sealedRows = 2048
 
+    /// Writes the changes of all types that their tables hold in memory, and returns these types. Callers that continue to use the tables
+    /// then call `begin` of these.
+    @discardableResult
+    func writeEdits() throws(FirnError) -> Set<Int> {
+        var written = editedTables
+        for (type, writer) in bulkWriters where writer.isPending && tables[type] != nil { written.insert(type) }
+        for type in written.sorted() { try writeEdits(type) }
+        return written
+    }
+
     /// Writes the changes of a type that its table holds in memory. Callers that continue to use the table then call its `begin`.
     func writeEdits(_ type: Int) throws(FirnError) {
         guard let table = openTable(type) else { return }

@@ -18,9 +18,9 @@ extension DatabaseTransaction {
     /// Keeps the changes made so far: a later `rollBack` does not undo them. After an error the transaction can only be cancelled.
     package func keepPart() throws(FirnError) {
         checkOpen()
-        for type in tables.keys.sorted() { try writeEdits(type) }
+        let written = try writeEdits()
         try finishBulk()
-        for table in tables.values { table.begin() }
+        renewTables(written)
         store.setMark()
         kept = KeptPart(schema: schema, states: states, schemaIsNew: schemaIsNew, earlySchema: earlySchema, entering: entering, keys: keys)
     }

@@ -38,6 +38,10 @@ package final class DatabaseTransaction {
     /// The schema that was written before the rows (see `SegmentProof`).
     var earlySchema: (schema: Schema, ref: ExtentRef)?
     var tables: [Int: WorkingTable] = [:]
+    /// The types whose tables may hold changes that are not written.
+    var editedTables: Set<Int> = []
+    /// The number of calls of `renewTables` that left the other tables as they were.
+    private var renewals = 0
     var bulkWriters: [Int: BulkWriter] = [:]
     private var readable: SnapshotCore?
     /// See `DatabaseTransaction+Parts`.
@@ -103,13 +107,14 @@ package final class DatabaseTransaction {
     package func extendSchema(_ types: [TypeSchema]) throws(FirnError) {
         checkOpen()
         // The changes so far have the old columns.
-        for type in tables.keys.sorted() { try writeEdits(type) }
+        let written = try writeEdits()
         try finishBulk()
-        let before = schema
+        var changed: [Int] = []
         for wanted in types {
             if let index = schema.types.firstIndex(where: { $0.name == wanted.name }) {
-                try extend(index, to: wanted)
+                if try extend(index, to: wanted) { changed.append(index) }
             } else {
+                changed.append(schema.types.count)
                 var type = wanted
                 type.id = (schema.types.map(\.id).max() ?? 0) + 1
                 for i in type.columns.indices { type.columns[i].id = UInt32(i + 1) }
@@ -120,14 +125,30 @@ package final class DatabaseTransaction {
         }
         // Before anything else is written: the changes in the tables are written already, and must not be written again.
         forgetReadable()
-        for table in tables.values { table.begin() }
+        for type in written.union(changed) { tables[type]?.begin() }
         try markIndexes(wanted: types)
         guard schema.types.count <= Int(UInt16.max) else {
             throw FirnError(.schema, "a file holds at most \(UInt16.max) types, not \(schema.types.count)")
         }
-        do throws(Damage) { try schema.validate() } catch { throw FirnError(.schema, error.what) }
-        if schema != before { forgetReadable() }
-        for table in tables.values { table.begin() }
+        do throws(Damage) { try schema.validate(changed: changed) } catch { throw FirnError(.schema, error.what) }
+        forgetReadable()
+        // Marks of indexes may have changed, too.
+        let marked = types.lazy.map { self.index(of: $0.name) }.filter {
+            self.tables[$0].map { $0.type != self.schema.types[$0.index] } ?? false
+        }
+        renewTables(written.union(changed).union(marked))
+    }
+
+    /// Makes tables that are in use read what is written now. The changes of those in `written` have been written.
+    ///
+    /// A transaction that adds thousands of types one by one does this each time. Other tables get the new state when they are next read, or
+    /// here after some calls, so that they do not hold many old states.
+    func renewTables(_ written: Set<Int>) {
+        for type in written { tables[type]?.begin() }
+        renewals += 1
+        guard renewals > 16 else { return }
+        renewals = 0
+        for table in tables.values { table.follow() }
     }
 
     /// Gives a file without a schema a whole schema, including its ids.
@@ -142,7 +163,8 @@ package final class DatabaseTransaction {
         schemaIsNew = true
     }
 
-    private func extend(_ index: Int, to wanted: TypeSchema) throws(FirnError) {
+    /// Returns whether the type has changed.
+    private func extend(_ index: Int, to wanted: TypeSchema) throws(FirnError) -> Bool {
         var type = schema.types[index]
         for (i, column) in type.columns.enumerated() {
             if type.isCompanion(i), wanted.index(of: column.name) == nil { continue }
@@ -164,7 +186,9 @@ package final class DatabaseTransaction {
         for i in added.indices { added[i].id = last + UInt32(i) + 1 }
         if !added.isEmpty { schemaIsNew = true }
         type.columns += added
-        if type != schema.types[index] { schema.types[index] = type }
+        guard type != schema.types[index] else { return false }
+        schema.types[index] = type
+        return true
     }
 
     func index(of type: String) -> Int {
@@ -314,7 +338,7 @@ package final class DatabaseTransaction {
                 ended = true
                 return version
             }
-            for type in tables.keys.sorted() { try writeEdits(type) }
+            try writeEdits()
             try finishBulk()
             for type in states.indices { try flush(type) }
             try writeIndexes()

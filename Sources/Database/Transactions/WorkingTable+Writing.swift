@@ -31,6 +31,7 @@ extension WorkingTable {
 
     private func startRow() throws(FirnError) -> WorkingRows {
         mark.checkOpen()
+        noteEdits()
         if tail.rowCount >= segmentSize { try handOver() }
         if tail.rowCount == 0, tail.firstGrown != transaction.states[index].nextRowID { emptyTail() }
         return tail

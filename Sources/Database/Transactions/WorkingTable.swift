@@ -45,6 +45,8 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     /// The error that kept rows from being written where no error could be thrown.
     private var failure: Damage?
 
+    /// Whether the table may hold changes that are not written.
+    @exclusivity(unchecked) private var isEditing = false
     /// Grows with the first write to each vector, by column.
     @exclusivity(unchecked) private var columnStamps: [UInt64]
     /// Grows when rows are added, deleted or moved.
@@ -188,11 +190,24 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     /// Called when all changes have been written: they are read from the written form from now on.
     func begin() {
         hasBegunAnew = true
+        isEditing = false
+        transaction.editedTables.remove(index)
         type = transaction.schema.types[index]
         columnStamps = type.columns.indices.map { $0 < columnStamps.count ? columnStamps[$0] : 0 }
         edited = []
         keepUp()
         tail = WorkingTable.tail(of: transaction, index, core)
+    }
+
+    /// Called when the state of the transaction has changed, but nothing of this type.
+    func follow() { if seen.load(ordering: .acquiring) != mark.structures { keepUp() } }
+
+    /// Called before rows are added, changed or deleted.
+    @inline(__always)
+    func noteEdits() {
+        if isEditing { return }
+        isEditing = true
+        transaction.editedTables.insert(index)
     }
 
     /// Called when the tail has been written as sealed rows.
@@ -293,6 +308,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     /// - Throws: `.notFound` if it does not exist or is deleted.
     func writable(_ rowID: Int64) throws(FirnError) -> (rows: WorkingRows, position: Int) {
         mark.checkOpen()
+        noteEdits()
         if lastChanged != nil {
             let position = Int(truncatingIfNeeded: rowID &- lastChanged!.first), rows = lastChanged!.rows
             if position >= 0, position < rows.baseCount, rows.isLive(position) { return (rows, position) }

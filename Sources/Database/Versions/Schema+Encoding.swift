@@ -45,31 +45,40 @@ extension Schema {
         try otherAttributes.check("the file")
         let byName = Dictionary(types.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
         guard byName.count == types.count else { throw Damage("two types have the same name") }
-        for type in types {
-            guard Set(type.columns.map(\.name)).count == type.columns.count else {
-                throw Damage("two columns have the same name in type \"\(type.name)\"")
-            }
-            guard Set(type.columns.map(\.id)).count == type.columns.count else {
-                throw Damage("two columns have the same id in type \"\(type.name)\"")
-            }
-            try type.otherAttributes.check("type \"\(type.name)\"")
-            for column in type.columns {
-                try column.otherAttributes.check(
-                    "column \"\(column.name)\" of type \"\(type.name)\"", others: column.originalTextOf == nil ? 0 : 1)
-                let needsTarget = column.type.kind == .link || column.type.kind == .embedded
-                guard needsTarget == (column.type.target != nil) else {
-                    throw Damage("column \"\(column.name)\" of type \"\(type.name)\" lacks a target, or has one without being a link")
-                }
-                guard let name = column.type.target else { continue }
-                guard let target = byName[name] else { throw Damage("type \"\(name)\" is missing") }
-                if column.type.kind == .embedded, !types[target].isEmbedded { throw Damage("type \"\(name)\" is not embedded") }
-            }
-            try type.checkCompanions()
-            for position in type.key where position >= type.columns.count {
-                throw Damage("the key refers to a column that type \"\(type.name)\" does not have")
-            }
-        }
+        for type in types { try check(type) { byName[$0] } }
         try checkNesting(byName)
+    }
+
+    /// Checks the same after types at these positions were added or got columns; names of types are known to be distinct.
+    func validate(changed: [Int]) throws(Damage) {
+        let isNested = changed.contains { types[$0].isEmbedded || types[$0].columns.contains { $0.type.kind == .embedded } }
+        if isNested || changed.count > 16 { return try validate() }
+        for type in changed { try check(types[type]) { name in types.firstIndex { $0.name == name } } }
+    }
+
+    private func check(_ type: TypeSchema, position: (String) -> Int?) throws(Damage) {
+        guard Set(type.columns.map(\.name)).count == type.columns.count else {
+            throw Damage("two columns have the same name in type \"\(type.name)\"")
+        }
+        guard Set(type.columns.map(\.id)).count == type.columns.count else {
+            throw Damage("two columns have the same id in type \"\(type.name)\"")
+        }
+        try type.otherAttributes.check("type \"\(type.name)\"")
+        for column in type.columns {
+            try column.otherAttributes.check(
+                "column \"\(column.name)\" of type \"\(type.name)\"", others: column.originalTextOf == nil ? 0 : 1)
+            let needsTarget = column.type.kind == .link || column.type.kind == .embedded
+            guard needsTarget == (column.type.target != nil) else {
+                throw Damage("column \"\(column.name)\" of type \"\(type.name)\" lacks a target, or has one without being a link")
+            }
+            guard let name = column.type.target else { continue }
+            guard let target = position(name) else { throw Damage("type \"\(name)\" is missing") }
+            if column.type.kind == .embedded, !types[target].isEmbedded { throw Damage("type \"\(name)\" is not embedded") }
+        }
+        try type.checkCompanions()
+        for position in type.key where position >= type.columns.count {
+            throw Damage("the key refers to a column that type \"\(type.name)\" does not have")
+        }
     }
 
     /// Rejects schemas whose embedded objects unfold into too many columns. Reading rows takes a column for each field, and a few types
