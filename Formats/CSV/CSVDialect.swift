@@ -73,9 +73,9 @@ package struct CSVDialect: Hashable, Sendable {
 
     /// Parses the text of an envelope. Returns nil if it is not that of a CSV file. Unknown lines are ignored.
     package init?(envelope: String?) {
-        guard let lines = envelope?.split(separator: "\n", omittingEmptySubsequences: false), lines.first == "csv" else { return nil }
+        guard let lines = envelope?.fields(at: 10), lines.first == "csv" else { return nil }
         for line in lines.dropFirst() {
-            let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let words = line.fields(at: UInt8(ascii: " "), most: 2)
             let rest = words.count > 1 ? words[1] : ""
             switch words[0] {
             case "delimiter":
@@ -95,11 +95,11 @@ package struct CSVDialect: Hashable, Sendable {
             case "null": nullText = CSVDialect.unescaped(rest)
             case "quoted": quotedColumns = rest.split(separator: " ").compactMap { Int($0) }
             case "null-of":
-                let parts = rest.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-                if parts.count == 2, let position = Int(parts[0]) { ownNullTexts[position] = CSVDialect.unescaped(String(parts[1])) }
+                guard let (position, text) = rest.halves(at: UInt8(ascii: " ")), let column = Int(position) else { continue }
+                ownNullTexts[column] = CSVDialect.unescaped(text)
             case "name":
-                let parts = rest.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-                if parts.count == 2, let position = Int(parts[0]) { headerNames[position] = CSVDialect.unescaped(String(parts[1])) }
+                guard let (position, name) = rest.halves(at: UInt8(ascii: " ")), let column = Int(position) else { continue }
+                headerNames[column] = CSVDialect.unescaped(name)
             default: surroundings.take(words[0], rest)
             }
         }

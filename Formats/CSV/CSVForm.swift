@@ -52,7 +52,7 @@ struct CSVOddities: Sendable {
     var unclosed: Int?
     /// Quoted cells with spaces around the quotes.
     var spaced = 0
-    /// Whether unquoted cells contain quotes or line ends, or bytes are escaped that need not be.
+    /// Whether unquoted cells contain quotes, line ends or escapes, or bytes are escaped that need not be.
     var isLenient = false
 
     var isFaulty: Bool { innerQuotes > 0 || literalQuotes > 0 }
@@ -155,6 +155,8 @@ struct CSVRecordScan {
             if Int(byte) == quote { oddities.isLenient = true }
             if Int(byte) == escape, quote < 0 {
                 if at + 1 >= end, !isLast { return nil }
+                // The writer quotes such cells.
+                oddities.isLenient = true
                 hasEscapes = true
                 at += 1
             }

@@ -311,7 +311,7 @@ struct CSVOpening {
         if survey.endsOpen { opened.dialect.endsWithNewline = false }
         opened.found.ends.endsOpen = survey.endsOpen
         if hasHeaderLoss(opened, survey) { opened.losses.append("the header is quoted differently") }
-        if survey.isLenient { opened.losses.append("cells with quotes or line ends in them are not quoted") }
+        if survey.isLenient { opened.losses.append("cells with quotes, line ends or escaped bytes in them are not quoted") }
         opened.remarks += layout.remarks(survey, names: opened.header.names)
         if survey.lineEnds.filter({ $0.key != .none }).count > 1 { opened.losses.append("line ends are mixed") }
         if survey.surroundings.isCut { opened.losses.append("lines that are not rows are longer than 64 KiB") }

@@ -1,3 +1,5 @@
+import FirnBytes
+
 /// The text around and between the rows of a CSV file that are no rows, for export: lines before the header, after the last row, blank
 /// lines and comments. Bounded, because the schema contains it.
 package struct CSVSurroundings: Hashable, Sendable {
@@ -52,11 +54,10 @@ package struct CSVSurroundings: Hashable, Sendable {
         case "preamble": preamble = CSVDialect.unescaped(rest)
         case "footer": footer = CSVDialect.unescaped(rest)
         case "insert", "cells":
-            let parts = rest.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let row = Int(parts[0]), row >= 0 else { return }
+            guard let (position, rest) = rest.halves(at: UInt8(ascii: " ")), let row = Int(position), row >= 0 else { return }
             if word == "insert" {
-                inserted[row] = CSVDialect.unescaped(String(parts[1]))
-            } else if let count = Int(parts[1]), count > 0 {
+                inserted[row] = CSVDialect.unescaped(rest)
+            } else if let count = Int(rest), count > 0 {
                 cells[row] = count
             }
         default: break

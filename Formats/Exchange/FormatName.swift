@@ -12,9 +12,11 @@ package enum FormatName: String, Sendable, CaseIterable {
 
     /// The format of a file name's extension (a final `.zst`, `.gz`, `.xz` or `.bz2` is skipped); nil if the extension is unknown.
     package init?(extensionOf path: String) {
-        var parts = path.split(separator: "/", omittingEmptySubsequences: false).last.map { $0.split(separator: ".") } ?? []
+        var parts = path.fields(at: UInt8(ascii: "/")).last.map { $0.fields(at: UInt8(ascii: ".")).filter { !$0.isEmpty } } ?? []
         if let last = parts.last, let compression = Compression(rawValue: last.lowercased()), compression != .none { parts.removeLast() }
-        guard parts.count > 1 || (path.contains(".") && parts.count == 1), let last = parts.last?.lowercased() else { return nil }
+        guard parts.count > 1 || (path.utf8.contains(UInt8(ascii: ".")) && parts.count == 1), let last = parts.last?.lowercased() else {
+            return nil
+        }
         switch last {
         case "firn": self = .firn
         case "csv", "txt": self = .csv

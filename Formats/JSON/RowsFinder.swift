@@ -143,7 +143,7 @@ struct RowsFinder {
             throw FirnError(
                 .usage, "--rows takes a JSON Pointer, not \"\(pointer)\"", advice: "begin with a slash: --rows \"/\(pointer)\"")
         }
-        let keys = pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        let keys = pointer.fields(at: UInt8(ascii: "/")).dropFirst()
         for (position, key) in keys.enumerated() {
             let name = key.replacing("~1", with: "/").replacing("~0", with: "~")
             guard let member = member(Array(name.utf8), of: item) else {

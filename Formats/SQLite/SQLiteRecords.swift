@@ -75,7 +75,7 @@ struct SQLiteRecords {
     // MARK: Reading
 
     static func columnType(_ words: String) -> ColumnType? {
-        var words = words.split(separator: " ", omittingEmptySubsequences: false)[...]
+        var words = words.fields(at: UInt8(ascii: " "))[...]
         guard let kind = words.popFirst().flatMap({ ScalarKind(name: String($0)) }) else { return nil }
         var type = ColumnType(kind)
         while let word = words.popFirst() {

@@ -54,15 +54,15 @@ struct HivePartitions {
     }
 
     private static func pairs(_ path: String) -> [(name: String, value: String?)] {
-        path.split(separator: "/").dropLast().compactMap { folder in
-            guard let mark = folder.firstIndex(of: "="), mark > folder.startIndex else { return nil }
-            let value = decoded(folder[folder.index(after: mark)...])
-            return (decoded(folder[..<mark]), value == null ? nil : value)
+        path.fields(at: UInt8(ascii: "/")).dropLast().compactMap { folder in
+            guard let (name, text) = folder.halves(at: UInt8(ascii: "=")), !name.isEmpty else { return nil }
+            let value = decoded(text)
+            return (decoded(name), value == null ? nil : value)
         }
     }
 
     /// Returns a name with the bytes that are written as %XX.
-    private static func decoded(_ text: Substring) -> String {
+    private static func decoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {

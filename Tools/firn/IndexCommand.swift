@@ -83,13 +83,12 @@ struct IndexCommand {
             let name = text.hasPrefix(given + ".") ? String(text.dropFirst(given.count + 1)) : text
             throw unknownColumn(name, of: type, in: file.name)
         }
-        guard let dot = text.firstIndex(of: ".") else {
+        guard let (name, column) = text.halves(at: UInt8(ascii: ".")) else {
             throw FirnError(
                 .usage, "\"\(text)\" names no type, and the file has several", at: .init(file: file.name), advice: "write TYPE.\(text)")
         }
-        let name = String(text[..<dot])
         guard let type = schema[name] else { throw unknownType(name, in: schema, of: file.name) }
-        throw unknownColumn(String(text[text.index(after: dot)...]), of: type, in: file.name)
+        throw unknownColumn(column, of: type, in: file.name)
     }
 
     private func list() throws(FirnError) -> ExitCode {

@@ -195,8 +195,7 @@ struct ReadingOptions {
 
     /// Splits `COLUMN=VALUE`; the column is nil if there is none. `=VALUE` is a value that contains `=`.
     private static func assignment(_ text: String) -> (column: String?, value: String) {
-        guard let mark = text.firstIndex(of: "="), text.index(after: mark) < text.endIndex else { return (nil, text) }
-        let value = String(text[text.index(after: mark)...])
-        return mark == text.startIndex ? (nil, value) : (String(text[..<mark]), value)
+        guard let (column, value) = text.halves(at: UInt8(ascii: "=")), !value.isEmpty else { return (nil, text) }
+        return (column.isEmpty ? nil : column, value)
     }
 }

@@ -14,14 +14,13 @@ struct SQLParameters {
     init(_ words: [String]) throws(FirnError) {
         var values: [(name: String, value: Value)] = []
         for word in words {
-            guard let mark = word.firstIndex(of: "="), mark > word.startIndex else {
+            guard var (name, text) = word.halves(at: UInt8(ascii: "=")), !name.isEmpty else {
                 throw FirnError(
                     .usage, "--param takes name=value, not \"\(word)\"", advice: "write --param \(word)=…, and :\(word) in the statement")
             }
-            var name = String(word[..<mark])
             if let first = name.first, ":@$?".contains(first), name.count > 1 { name.removeFirst() }
             guard !values.contains(where: { $0.name == name }) else { throw FirnError(.usage, "--param \"\(name)\" is given twice") }
-            values.append((name, SQLParameters.value(String(word[word.index(after: mark)...]))))
+            values.append((name, SQLParameters.value(text)))
         }
         self.values = values
     }
