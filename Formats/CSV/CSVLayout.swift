@@ -130,11 +130,9 @@ struct CSVLayout {
 
     /// The line end that most records have.
     static func newline(_ survey: CSVSurvey) -> CSVDialect.Newline {
-        let counts = survey.lineEnds.filter { $0.key != .none }
-        switch counts.max(by: { $0.value < $1.value })?.key {
-        case .returnFeed: return .crlf
-        case .carriageReturn: return .cr
-        default: return .lf
-        }
+        let counts = survey.lineEnds, feeds = counts[.feed] ?? 0
+        let returnFeeds = counts[.returnFeed] ?? 0, returns = counts[.carriageReturn] ?? 0
+        if returnFeeds > feeds, returnFeeds >= returns { return .crlf }
+        return returns > feeds ? .cr : .lf
     }
 }

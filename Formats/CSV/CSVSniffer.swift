@@ -281,8 +281,11 @@ struct CSVSniffer {
         }
         // The first and the last records can be lines around the table.
         let usual = counts.max { ($0.value, $0.key) < ($1.value, $1.key) }
-        reading.width =
-            counts.filter { $0.key > 1 && $0.value * 4 >= reading.records.count }.max { $0.value < $1.value }?.key ?? usual?.key ?? 0
+        let common = counts.filter { $0.key > 1 && $0.value * 4 >= reading.records.count }
+        // Of numbers of cells that are equally common, that of the header counts.
+        let first = reading.records.first?.count ?? 0
+        func rank(_ width: (key: Int, value: Int)) -> (Int, Int, Int) { (width.value, width.key == first ? 1 : 0, width.key) }
+        reading.width = (common.max { rank($0) < rank($1) } ?? usual)?.key ?? 0
         reading.usual = counts[reading.width] ?? 0
         return reading
     }

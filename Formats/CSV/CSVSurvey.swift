@@ -201,7 +201,7 @@ struct CSVSurvey {
             start = 0
         } else if rows > 0, widths[1] == nil {
             // A footer is text after a blank line, or, in tables of three and more columns, a sentence.
-            let width = widths.max { $0.value.count < $1.value.count }?.key ?? 0
+            let width = widths.max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }?.key ?? 0
             if let gap = paddedFooter {
                 start = gap
             } else if let first = held.firstIndex(where: { $0.isRow && !$0.isPadded }), !held[first...].contains(where: \.isPadded) {

@@ -20,6 +20,9 @@ final class CSVText: CSVSource {
         let first = try input.peek(1 << 16)
         if first.starts(with: [0xEF, 0xBB, 0xBF]), asked == nil || asked == .utf8 {
             (encoding, hasByteOrderMark) = (.utf8, true)
+        } else if asked == nil, first.starts(with: [0xFF, 0xFE, 0, 0]) || first.starts(with: [0, 0, 0xFE, 0xFF]) {
+            // The converter reads the mark.
+            (encoding, hasByteOrderMark) = (.named("utf-32"), false)
         } else if first.starts(with: [0xFF, 0xFE]), asked == nil || asked == .utf16LittleEndian {
             (encoding, hasByteOrderMark) = (.utf16LittleEndian, true)
         } else if first.starts(with: [0xFE, 0xFF]), asked == nil || asked == .utf16BigEndian {

@@ -139,7 +139,7 @@ struct RowsFinder {
     /// Returns the location that a JSON Pointer names. The empty one names the document: the elements of an array, otherwise one row.
     func location(at pointer: String, _ input: Input) throws(FirnError) -> Location {
         var path: [Int] = [], item = 0
-        guard pointer.isEmpty || pointer.hasPrefix("/") else {
+        guard pointer.isEmpty || pointer.utf8.first == UInt8(ascii: "/") else {
             throw FirnError(
                 .usage, "--rows takes a JSON Pointer, not \"\(pointer)\"", advice: "begin with a slash: --rows \"/\(pointer)\"")
         }

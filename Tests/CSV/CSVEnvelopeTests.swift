@@ -45,3 +45,23 @@ import Testing
         #expect(table.reader.unreproduced.contains { $0.contains("escaped bytes") }, "\(table.reader.unreproduced)")
     }
 }
+
+@Suite struct CSVTieTests {
+    /// The order of a dictionary differs from process to process, so a guess that depends on it does too.
+    @Test(arguments: [
+        ("first;last,id;no\nAnn,1,x\n", ["first;last", "id;no", "column_3"]), (",a,;;;\n;1\n", [",a,", "column_2"]),
+    ]) func `guesses with equal evidence are the same in every process`(text: String, names: [String]) throws {
+        #expect(try Table(text, CSVOptions()).reader.schema.types[0].columns.map(\.name) == names)
+    }
+
+    @Test(arguments: ["utf-32le", "utf-32be"]) func `UTF-32 with a byte order mark is detected`(name: String) throws {
+        let units: [UInt32] = [0xFEFF] + "a,b\né,1\n𝄞,2\n".unicodeScalars.map(\.value)
+        let bytes = units.flatMap { unit in
+            let little = (0..<4).map { UInt8(truncatingIfNeeded: unit >> (8 * $0)) }
+            return name == "utf-32le" ? little : little.reversed()
+        }
+        let table = try Table(bytes, CSVOptions())
+        #expect(table.rows == [[.string("é"), .int(1)], [.string("𝄞"), .int(2)]])
+        #expect(table.reader.remarks.contains { $0.contains("utf-32") })
+    }
+}

@@ -10,15 +10,16 @@ enum FilePattern {
 
     /// Returns the files that match, sorted by the bytes of their paths, each once.
     static func files(_ pattern: String) throws(FirnError) -> [String] {
-        var found: Set<String> = []
+        // By bytes: names that differ only in how accents are written are those of different files.
+        var found: Set<[UInt8]> = []
         for each in try alternatives(of: pattern) {
-            let isAbsolute = each.hasPrefix("/"), parts = each.split(separator: "/").map(String.init)
-            try search(isAbsolute ? "/" : "", parts[...], &found)
+            let slash = UInt8(ascii: "/"), parts = each.fields(at: slash).filter { !$0.isEmpty }
+            try search(each.utf8.first == slash ? "/" : "", parts[...], &found)
         }
-        return found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return found.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private static func search(_ folder: String, _ parts: ArraySlice<String>, _ found: inout Set<String>) throws(FirnError) {
+    private static func search(_ folder: String, _ parts: ArraySlice<String>, _ found: inout Set<[UInt8]>) throws(FirnError) {
         guard let part = parts.first else { return }
         let rest = parts.dropFirst()
         guard isPattern(part) || part == "**" else { return try descend(folder + part, rest, &found) }
@@ -34,14 +35,18 @@ enum FilePattern {
         }
         let wanted = Array(part.unicodeScalars)
         for name in names where name.hasPrefix(".") == part.hasPrefix(".") && matches(Array(name.unicodeScalars), wanted) {
-            try descend(folder + name, rest, &found)
+            try descend(folder + name, rest, &found, isListed: true)
         }
     }
 
-    private static func descend(_ path: String, _ rest: ArraySlice<String>, _ found: inout Set<String>) throws(FirnError) {
+    private static func descend(
+        _ path: String, _ rest: ArraySlice<String>, _ found: inout Set<[UInt8]>, isListed: Bool = false
+    ) throws(FirnError) {
         switch Paths.kind(path) {
         case .directory where !rest.isEmpty: try search(path + "/", rest, &found)
-        case .file where rest.isEmpty, .other where rest.isEmpty: found.insert(path)
+        case .file where rest.isEmpty, .other where rest.isEmpty: found.insert(Array(path.utf8))
+        // A name that leads to no file: it is not UTF-8, or that of a broken link. Opening it is an error.
+        case nil where rest.isEmpty && isListed: found.insert(Array(path.utf8))
         default: break
         }
     }

@@ -105,7 +105,17 @@ enum FormatShelf {
     static func document(around type: TypeSchema, _ budget: MemoryBudget) -> [UInt8]? { JSONSurroundings.document(of: type, budget) }
 
     /// Returns the envelope of a type whose rows are those of several inputs with the envelope of `type`.
-    static func envelope(ofSeveral type: TypeSchema) -> String? { JSONSurroundings.envelope(ofSeveral: type, .process) }
+    static func envelope(ofSeveral type: TypeSchema, hasNames: Bool) -> String? {
+        // Without a header, the names that another input has would be lost.
+        if hasNames, var dialect = CSVDialect(envelope: type.envelope), !dialect.hasHeader {
+            dialect.hasHeader = true
+            return dialect.envelope
+        }
+        return JSONSurroundings.envelope(ofSeveral: type, .process)
+    }
+
+    /// Whether columns have names that are not made by the reader: those of a CSV without a header are.
+    static func hasNames(_ type: TypeSchema) -> Bool { CSVDialect(envelope: type.envelope)?.hasHeader ?? true }
 
     /// Returns a reader of a JSON document as one row.
     static func reader(document: [UInt8], name: String, typeName: String) throws(FirnError) -> any BatchReader {

@@ -25,6 +25,11 @@ struct InputPaths {
             try walk.enter(root.hasSuffix("/") && root.count > 1 ? String(root.dropLast()) : root)
             paths = walk.found.map { $0 + type }
             folder = (walk.found, address.type)
+            if let first = walk.lost {
+                remarks.append(
+                    "\(operand): \(Quantity.count(walk.lostCount, "name")) skipped, as no file opens by it (first: \(first)): it is not UTF-8, or a broken link"
+                )
+            }
             if let first = walk.skipped {
                 remarks.append("\(operand): \(Quantity.count(walk.skippedCount, "file")) of other formats skipped (first: \(first))")
             }
@@ -58,8 +63,9 @@ struct InputPaths {
     /// Returns the files of all operands. The second result is what to report.
     static func all(_ operands: [String], except target: String? = nil) throws(FirnError) -> (inputs: [InputPaths], remarks: [String]) {
         let inputs = try operands.map { (operand) throws(FirnError) in try InputPaths(operand, except: target) }
-        var remarks = inputs.flatMap(\.remarks), seen: Set<String> = [], twice: Set<String> = []
-        for path in inputs.flatMap(\.paths) where !seen.insert(path).inserted && twice.insert(path).inserted && twice.count == 1 {
+        var remarks = inputs.flatMap(\.remarks), seen: Set<[UInt8]> = [], hasReported = false
+        for path in inputs.flatMap(\.paths) where !seen.insert(Array(path.utf8)).inserted && !hasReported {
+            hasReported = true
             remarks.append("\"\(path)\" is named twice and is read twice")
         }
         return (inputs, remarks)
@@ -86,6 +92,9 @@ private struct FolderWalk {
     /// The first file of another format.
     private(set) var skipped: String?
     private(set) var skippedCount = 0
+    /// The first name of the folder that leads to no file.
+    private(set) var lost: String?
+    private(set) var lostCount = 0
 
     mutating func enter(_ folder: String) throws(FirnError) {
         try visit(folder)
@@ -106,7 +115,10 @@ private struct FolderWalk {
                     skippedCount += 1
                     if skipped == nil { skipped = path }
                 }
-            case .other, nil: break
+            case nil:
+                lostCount += 1
+                if lost == nil { lost = path }
+            case .other: break
             }
         }
     }

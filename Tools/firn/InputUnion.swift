@@ -186,13 +186,19 @@ final class InputUnion {
 
     private var first: TypeSchema?
     private var hasOneEnvelope = true, hasOneOrder = true
+    /// Whether the columns of an input have names of their own.
+    private var hasNames = false
     private var firstInOtherOrder: String?
     private var inOtherOrder = 0
 
-    private func note(first type: TypeSchema) { first = type }
+    private func note(first type: TypeSchema) {
+        first = type
+        hasNames = FormatShelf.hasNames(type)
+    }
 
     private func note(_ type: TypeSchema, _ file: OpenedFile) {
         if type.envelope != first?.envelope { hasOneEnvelope = false }
+        hasNames = hasNames || FormatShelf.hasNames(type)
         let positions = type.columns.compactMap { first?.index(of: $0.name) }
         if zip(positions, positions.dropFirst()).contains(where: { $0 > $1 }) {
             inOtherOrder += 1
@@ -222,7 +228,7 @@ final class InputUnion {
         if let first {
             types[0].key = first.key
             if isText || hasOneEnvelope {
-                types[0].envelope = members.count > 1 ? FormatShelf.envelope(ofSeveral: first) : first.envelope
+                types[0].envelope = members.count > 1 ? FormatShelf.envelope(ofSeveral: first, hasNames: hasNames) : first.envelope
             }
         }
         if !options.columns.isEmpty { try choose(&types[0]) }
