@@ -10,11 +10,11 @@ extension CSVOptions {
         let dates = columns.filter { $0.schema.type.kind == .date }.map(\.schema)
         var sentences: [String] = []
         for wanted in self.dates where !dates.contains(where: { CSVOptions.fits(wanted, $0.notation) }) {
-            sentences.append("--dates \(wanted.datePattern ?? ""): no column has such dates only")
+            sentences.append("--dates \(wanted.datePattern ?? "yyyy-MM-dd"): no column has such dates only")
         }
         for (schema, _) in columns {
             for wanted in datesOf[schema.name] ?? [] where schema.type.kind != .date || !CSVOptions.fits(wanted, schema.notation) {
-                sentences.append("--dates \(schema.name)=\(wanted.datePattern ?? ""): the column does not have such dates only")
+                sentences.append("--dates \(schema.name)=\(wanted.datePattern ?? "yyyy-MM-dd"): the column does not have such dates only")
             }
             if hasDecimalCommaOf[schema.name] != nil, !schema.type.kind.isNumber {
                 sentences.append("--decimal: the column \"\(schema.name)\" does not consist of numbers with this mark")

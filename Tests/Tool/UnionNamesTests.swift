@@ -55,4 +55,16 @@ import Testing
         let run = try FirnRun(["convert", "p", "-", "--to", "csv", "--where", "x == 'b'", "-q"], in: scratch.folder)
         #expect(run.code == 0 && run.out == "n,x\n1,b\n", "\(run.out) \(run.errors)")
     }
+
+    @Test(arguments: [["x=1/y=2", "x=1"], ["x=1", "y=2"], ["x=1/x=2", "x=1/x=3"]])
+    func `names of folders that do not agree are reported`(folders: [String]) throws {
+        let scratch = try Scratch()
+        try scratch.write("f.csv", "n\n1\n")
+        for name in folders {
+            try folder(scratch, "p/\(name)")
+            #expect(try FirnRun(["convert", "f.csv", "p/\(name)/f.parquet"], in: scratch.folder).code == 0)
+        }
+        let run = try FirnRun(["convert", "p", "-", "--to", "csv"], in: scratch.folder)
+        #expect(run.out == "n\n1\n1\n" && run.errors.contains("no columns from the names of folders"), "\(run.errors)")
+    }
 }

@@ -8,6 +8,8 @@ struct HivePartitions {
     let columns: [ColumnSchema]
     /// The values of each input.
     private let values: [[Value]]
+    /// Two paths whose folders name different columns, or the same column twice, so that there are no columns.
+    let differing: [String]
 
     /// The name of a folder of rows that have no value in the column.
     private static let null = "__HIVE_DEFAULT_PARTITION__"
@@ -20,8 +22,12 @@ struct HivePartitions {
         else {
             columns = []
             values = []
+            let first = pairs.firstIndex { !$0.isEmpty }
+            let other = pairs.firstIndex { $0.map(\.name) != first.map { pairs[$0].map(\.name) } }
+            differing = first.map { first in [paths[first], paths[other ?? first]] } ?? []
             return
         }
+        differing = []
         var columns: [ColumnSchema] = [], parsed = [[Value]](repeating: [], count: paths.count)
         for (i, name) in names.enumerated() {
             let texts = pairs.map { $0[i].value }

@@ -251,6 +251,10 @@ final class InputUnion {
         schema = Schema(types)
         schema.otherAttributes = attributes.united
         remarks = UnionReport(self, types[0], order: (inOtherOrder, firstInOtherOrder)).lines
+        if let one = partitions.differing.first, let other = partitions.differing.last {
+            let and = one == other ? "" : " and \"\(other)\""
+            remarks.append("no columns from the names of folders, as these do not agree: \"\(one)\"\(and)")
+        }
         if !partitionColumns.isEmpty {
             let names = types[0].columns.map(\.name).filter { partitionColumns[$0] != nil }.map { "\"\($0)\"" }
             remarks.append("columns from the names of folders: \(names.joined(separator: ", "))")
