@@ -32,6 +32,12 @@ import Testing
         return Self.library
     }
 
+    /// The Python that `Tools/setup-python` gave the libraries of PyPI; without it, that of the system.
+    private static let python: String = {
+        let installed = root.path + "/.build/python/bin/python"
+        return FileManager.default.isExecutableFile(atPath: installed) ? installed : "python3"
+    }()
+
     private func run(_ words: [String], _ settings: [String: String] = [:]) throws -> (code: Int32, out: String) {
         let process = Process(), pipe = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -139,7 +145,7 @@ import Testing
 
     @Test func `the Python package reads files, and its errors are exceptions`() throws {
         guard let library = library() else { return }
-        guard try run(["python3", "-c", "import sys; sys.exit(sys.version_info < (3, 10))"]).code == 0 else {
+        guard try run([Self.python, "-c", "import sys; sys.exit(sys.version_info < (3, 10))"]).code == 0 else {
             return print("skipped: no Python 3.10")
         }
         if Self.preloaded["LD_PRELOAD"]?.contains("tsan-") == true {
@@ -148,7 +154,7 @@ import Testing
         let folder = TemporaryFolder(), path = folder.file("sample.firn")
         try sample(path)
         let result = try run(
-            ["python3", "-m", "unittest", "discover", "-q", "-s", Self.root.path + "/python/tests"],
+            [Self.python, "-m", "unittest", "discover", "-q", "-s", Self.root.path + "/python/tests"],
             [
                 "FIRN_LIBRARY": library, "PYTHONPATH": Self.root.path + "/python", "PYTHONDONTWRITEBYTECODE": "1", "FIRN_SAMPLE": path,
                 "FIRN_FIXTURES": Self.root.path + "/Tests/Fixtures/firn",

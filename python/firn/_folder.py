@@ -65,14 +65,14 @@ class Folder(_Readable):
         key: bytes | str | None = None,
         _versions: Sequence[tuple[str, int]] | None = None,
     ) -> None:
-        import pyarrow
-
         self.source = source
         self.files: list[str] = files_of(source) if _versions is None else [path for path, _ in _versions]
         if not self.files:
             raise NotFoundError(f"{source}: there are no .firn files")
         if version is not None and len(self.files) != 1:
             raise UsageError("a version can be chosen for one file only: each file of a folder has its own versions")
+        import pyarrow
+
         self.versions: list[int] = []
         self._types: list[str] = []
         self._key = key

@@ -128,6 +128,7 @@ class Conversion(Files):
         self.assertFalse(broken)
         self.assertGreater(len(broken["defects"]), 0)
 
+    @needs(pyarrow)
     def test_changes_are_written_and_applied(self):
         db = self.people()
         firn.convert(self.path("people.firn"), self.path("copy.firn"))
