@@ -80,6 +80,9 @@ extension CSVChoice.Obstacle {
             return "its numbers have more digits than a type of numbers holds"
         case .dateOrder:
             return "its dates can be read in two ways\(sample.example); \(CSVChoice.flag(patterns)) chooses one"
+        case .mixedDates(let fitting):
+            let shares = zip(patterns, fitting).map { "\(CSVChoice.grouped($1)) of \(CSVChoice.grouped(count)) can be \($0)" }
+            return "its dates have no pattern in common: \(shares.joined(separator: ", "))\(sample.example)"
         case .dateYears:
             return "its dates have years of two digits\(sample.example); \(CSVChoice.flag(patterns)) reads them"
         case .texts:

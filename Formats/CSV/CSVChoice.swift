@@ -20,13 +20,13 @@ struct CSVChoice {
     }
 
     struct Obstacle {
-        enum Cause { case texts, identifiers, wideNumbers, dateOrder, dateYears, numberMark(isComma: Bool) }
+        enum Cause { case texts, identifiers, wideNumbers, dateOrder, mixedDates(fitting: [Int]), dateYears, numberMark(isComma: Bool) }
         var cause: Cause
         /// What most cells are.
         var kind: String
         var count: Int
         var sample: CSVSample
-        /// For dates: the patterns to choose from.
+        /// For dates: the patterns to choose from, day first and month first; `mixedDates` has the number of dates that fit each of them.
         var patterns: [String] = []
     }
 
@@ -157,9 +157,13 @@ extension CSVGuess {
                 odd, outside: all - odd.texts.count, unusual: unusual > 0 ? CSVSample() : sample, unusualCount: unusual + others)
         case .failure(let doubt):
             guard doubt.doubt != .season, odd.dateCount * 2 > filled else { return choice }
-            choice.obstacle = .init(
-                cause: doubt.doubt == .order ? .dateOrder : .dateYears, kind: "dates", count: count, sample: main.sample,
-                patterns: main.patterns)
+            let cause: CSVChoice.Obstacle.Cause =
+                switch doubt.doubt {
+                case .order: .dateOrder
+                case .mixed: .mixedDates(fitting: [main.dayFirst, main.monthFirst])
+                case .shortYear, .season: .dateYears
+                }
+            choice.obstacle = .init(cause: cause, kind: "dates", count: count, sample: main.sample, patterns: main.patterns)
         }
         return choice
     }

@@ -241,7 +241,8 @@ struct CSVDateForm {
 struct CSVDateCount: Sendable {
     let form: CSVDateForm.Form
     private(set) var sample = CSVSample()
-    private var monthFirst = 0, dayFirst = 0, certain = 0
+    private(set) var monthFirst = 0, dayFirst = 0
+    private var certain = 0
     private(set) var padded = 0, unpadded = 0, hourPadded = 0, hourUnpadded = 0
 
     init(form: CSVDateForm.Form) { self.form = form }
@@ -281,7 +282,7 @@ struct CSVDateCount: Sendable {
     }
 
     /// Why dates are not read as such.
-    enum Doubt { case order, shortYear, season }
+    enum Doubt { case order, mixed, shortYear, season }
 
     /// Returns the notation of the dates, and how many have another spelling; or why they are not read as dates. `wanted` are the notations
     /// that were requested: they decide what the dates leave open.
@@ -306,11 +307,11 @@ struct CSVDateCount: Sendable {
                 } else if dayFirst == count, monthFirst < count {
                     order = .dayMonthYear
                 } else {
-                    return .failure(CSVDoubt(doubt: .order))
+                    return .failure(CSVDoubt(doubt: monthFirst == count && dayFirst == count ? .order : .mixed))
                 }
             }
             let fitting = order == .monthDayYear ? monthFirst : order == .dayMonthYear ? dayFirst : count
-            guard fitting == count else { return .failure(CSVDoubt(doubt: .order)) }
+            guard fitting == count else { return .failure(CSVDoubt(doubt: .mixed)) }
             var layout = DateLayout(order, separator, isPadded: padded >= unpadded, time: time)
             layout.hasShortYear = hasShortYear
             layout.time?.isPadded = hourPadded >= hourUnpadded

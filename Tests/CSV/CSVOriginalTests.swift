@@ -200,6 +200,10 @@ import Testing
                 "column \"x\" is text: its dates can be read in two ways (first: row 1 \"1/2/2020\"); --dates d/M/yyyy or --dates M/d/yyyy chooses one"
             ])
         #expect(
+            try remarks(["13/2/2020", "3/4/2020", "2/13/2020"]) == [
+                "column \"x\" is text: its dates have no pattern in common: 2 of 3 can be d/M/yyyy, 2 of 3 can be M/d/yyyy (first: row 1 \"13/2/2020\")"
+            ])
+        #expect(
             try remarks(["\"1,5\"", "2", "\"3,25\"", "4", "5"])[0].contains("commas separate cells, and also the digits of this column"))
     }
 }

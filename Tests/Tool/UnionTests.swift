@@ -73,6 +73,16 @@ import Testing
                 == "a,b,c,d,e,f,g\n1,9007199254740993,5,2020-01-02,true,,\n1.5,0.5,2.50,2020-01-02 10:00:00,7,3,\n")
     }
 
+    @Test func `inputs whose columns differ only in their notation are counted together`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "a;n\n1.5;1\n2.5;2\n")
+        try scratch.write("b.csv", "a;n\n1,5;1\n2,5;2\n")
+        try scratch.write("c.csv", "a;n\nx;1\ny;2\n")
+        let union = try run(scratch, "convert", "a.csv", "b.csv", "c.csv", "out.firn")
+        #expect(
+            union.errors.contains("column \"a\": double in 2 (first a.csv), string in 1 (first c.csv); read as string"), "\(union.errors)")
+    }
+
     @Test func `the rows of random files are united without a change of text`() throws {
         let cells: [(inout Random) -> String] = [
             { "\($0.number(-50...50))" }, { "\($0.number(0...99)).\($0.number(1...9))" }, { "\($0.number(0...9)).\($0.number(10...99))" },

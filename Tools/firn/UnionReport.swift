@@ -20,10 +20,7 @@ struct UnionReport {
             }
             let uses = known.uses.filter { $0.type.kind != column.type.kind || $0.type.collection != column.type.collection }
             if !uses.isEmpty {
-                let all = known.uses.sorted { $0.first < $1.first }.map { use in
-                    "\(use.type.kind == .embedded ? "object" : use.type.name) in \(Quantity.count(use.inputs)) (first \(name(use.first)))"
-                }
-                parts.append("\(all.joined(separator: ", ")); read as \(column.type.kind.name)")
+                parts.append("\(Self.types(known.uses, name)); read as \(column.type.kind.name)")
             } else if column.notation == .plain || NumberLayout(column.notation) != nil,
                 known.uses.contains(where: { $0.notation != .plain }), known.isContested
             {
@@ -39,6 +36,20 @@ struct UnionReport {
         if let first = order.first {
             lines.append("columns are in another order in \(Quantity.count(order.count, "input")) (first: \(first)), and united by name")
         }
+    }
+
+    /// `double in 2 (first a.csv), string in 1 (first c.csv)`: inputs whose columns differ only in their notation are counted together.
+    private static func types(_ uses: [UnionColumn.Use], _ name: (Int) -> String) -> String {
+        var order: [String] = [], counts: [String: (inputs: Int, first: Int)] = [:]
+        for use in uses.sorted(by: { $0.first < $1.first }) {
+            let label = use.type.kind == .embedded ? "object" : use.type.name
+            if counts[label] == nil { order.append(label) }
+            counts[label, default: (0, use.first)].inputs += use.inputs
+        }
+        return order.map { label in
+            let (inputs, first) = counts[label] ?? (0, 0)
+            return "\(label) in \(Quantity.count(inputs)) (first \(name(first)))"
+        }.joined(separator: ", ")
     }
 
     /// Columns whose names differ only in case or white space. They stay separate.
