@@ -119,8 +119,8 @@ extension Flag {
     static let rejects = Flag(
         "rejects", nil, "FILE", in: .reading, "write rows that cannot be read to FILE, and continue",
         detail: """
-            FILE contains them unchanged: rows of a CSV, lines of NDJSON, elements of a JSON array. The exit code is then 3. For JSON, the first 20 \
-            are reported with position and reason. Without this flag the first such row aborts the command. A JSON document with invalid syntax is \
+            FILE contains them unchanged, in UTF-8: rows of a CSV, lines of NDJSON, elements of a JSON array. The exit code is then 3. For JSON, the \
+            first 20 are reported with position and reason. Without this flag the first such row aborts the command. A JSON document with invalid syntax is \
             an error in any case.
             """)
     static let schema = Flag(
@@ -149,7 +149,9 @@ extension Flag {
     static let force = Flag("force", "f", in: .writing, "overwrite an existing target")
     static let json = Flag("json", nil, in: .writing, "print NDJSON with stable keys instead of text")
     static let profile = Flag(
-        "profile", nil, in: .writing, "how much time to spend on compression", preset: "default", choices: ["fast", "default", "small"])
+        "profile", nil, in: .writing, "how much time to spend on compression",
+        detail: "small is for archives: it makes the smallest files, takes several times as long to write and is also slower to read.",
+        preset: "default", choices: ["fast", "default", "small"])
 
     static let pages = [
         Flag(
