@@ -20,7 +20,7 @@ let modules = [
         name: "FirnDatabase", path: "Sources/Database",
         uses: ["FirnBytes", "FirnThreads", "FirnCodecs", "FirnDisk", "FirnStore", "FirnTable"], kernels: true),
     Module(name: "FirnQuery", path: "Sources/Query", uses: ["FirnBytes", "FirnThreads", "FirnTable"], kernels: true),
-    Module(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnThreads", "FirnTable"], kernels: true),
+    Module(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnThreads", "FirnTable"]),
     Module(
         name: "Firn", path: "Sources/Firn",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange"]),
@@ -32,8 +32,7 @@ let modules = [
     Module(
         name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CIconv"], kernels: true),
     Module(
-        name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"],
-        kernels: true),
+        name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"]),
     Module(
         name: "FirnRealmFile", path: "Formats/RealmFile", uses: ["FirnBytes", "FirnDisk", "FirnCrypto", "FirnTable", "FirnExchange"]),
     Module(
@@ -159,8 +158,9 @@ let tools: [Target] = [
         ],
         path: "Tools/bench",
         exclude: [
-            "run", "commits.py", "compared.py", "compare-arrow.py", "compare-parquet.py", "compare-parquet-out.py", "engine-duckdb.py",
-            "joins.py", "make-table.py", "pollute.py", "python.py", "shapes.py", "touch.py",
+            "run", "busy.py", "commits.py", "compared.py", "compare-arrow.py", "compare-parquet.py", "compare-parquet-out.py", "curve.py",
+            "engine-duckdb.py", "engines.py", "joins.py", "make-table.py", "make-wide.py", "plot.py", "pollute.py", "python.py",
+            "python-commits.py", "scan-memory.py", "shapes.py", "touch.py",
         ],
         swiftSettings: common),
     .executableTarget(

@@ -120,11 +120,13 @@ import Testing
                 if model.removeValue(forKey: id) != nil { try transaction.delete("T", rowID: id) }
             }
             try transaction.commit()
-            if count < 10_000 || share == 100 { try expect(database, holds: model, "changed \(column) in one of \(share)") }
+            // All rows of all columns are read: of large tables only for the first and the last change, unless there is time.
+            let isRead = count < 10_000 || Tier.isLong || column == 2
+            if isRead || share == 100 && column == 3 { try expect(database, holds: model, "changed \(column) in one of \(share)") }
             let flush = try database.begin()
             try flush.flushAll()
             try flush.commit()
-            try expect(database, holds: model, "flushed \(column) in one of \(share)")
+            if isRead { try expect(database, holds: model, "flushed \(column) in one of \(share)") }
         }
         try database.snapshot().compact(to: folder.file("b.firn"))
         let compacted = try Database.open(path: folder.file("b.firn"))

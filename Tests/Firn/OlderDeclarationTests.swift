@@ -125,9 +125,10 @@ private func keeper(_ pets: Int, in realm: Realm) throws -> Warden {
             lists.append(pet.collar)
             numbers.append(pet.number)
         }
-        #expect(numbers.map(\.value) == (0..<100).map { $0 })
+        #expect(numbers.map(\.value) == Array(0..<100))
         try realm.write { for (i, list) in lists.enumerated() { list.append(Collar(value: ["sizes": [Double(i)]])) } }
-        #expect(realm.objects(Ward.self).map { $0.collar[0].sizes[0] } == (0..<100).map(Double.init))
+        let sizes: [Double] = realm.objects(Ward.self).map { $0.collar[0].sizes[0] }
+        #expect(sizes == (0..<100).map { Double($0) })
     }
 
     @Test func `queries, key paths and observers name older declarations`() throws {

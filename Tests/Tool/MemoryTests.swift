@@ -97,11 +97,11 @@ import Testing
         #expect((try FileManager.default.attributesOfItem(atPath: path)[.size] as! Int) < 4 << 20)
         var refused = 0
         let place = Bomb.allCases.firstIndex(of: bomb) ?? 0
-        for (number, command) in MemoryTests.commands(path, folder).enumerated() where Tier.isLong || (number + place) % 2 == 0 {
+        for (number, command) in MemoryTests.commands(path, folder).enumerated() where Tier.isLong || (number + place) % 3 == 0 {
             let run = try FirnRun(command, addressSpace: 1 << 20)
             check(run, bomb, command)
             if run.code == bomb.code { refused += 1 }
-            guard Tier.isLong || (number + place) % 4 == 0 || command[0] == "recover" else { continue }
+            guard Tier.isLong || (number + place) % 6 == 0 || command[0] == "recover" else { continue }
             check(try FirnRun(command + ["--memory", "100MB"] + (command[0] == "recover" ? ["--force"] : [])), bomb, command)
         }
         #expect(refused >= Tier.cases(1, of: 4), "\(bomb): \(refused)")

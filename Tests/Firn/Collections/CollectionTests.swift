@@ -32,8 +32,10 @@ import Testing
         #expect(list.count == 4 && set.count == 4 && inverse.count == 4 && some.count == 3)
         try realm.write { realm.delete(kennel) }
         #expect(list.isInvalidated && set.isInvalidated && map.isInvalidated && inverse.isInvalidated && !some.isInvalidated)
-        #expect(list.count == 0 && set.count == 0 && map.count == 0 && inverse.count == 0 && some.count == 0)
-        #expect(list.first == nil && set.first == nil && inverse.first == nil && some.first == nil)
+        let counts: [Int] = [list.count, set.count, map.count, inverse.count, some.count]
+        #expect(counts == [0, 0, 0, 0, 0])
+        let first: [Pup?] = [list.first, set.first, inverse.first, some.first]
+        #expect(first.allSatisfy { $0 == nil })
     }
 
     @Test(arguments: Conformer.all)

@@ -85,10 +85,10 @@ import Testing
         let expected: [Int] = kennel.hounds.filter { $0.age > 3 && !$0.toys.isEmpty }.map(\.id)
         #expect(results.map(\.id) == expected && results.count == expected.count && results.first?.id == expected.first)
         #expect(results.sorted(by: ["weight"]).map(\.weight) == results.map(\.weight).sorted())
-        #expect(Array(results.where { $0.good }.map(\.id)) == Array(results.filter(\.good).map(\.id)))
-        #expect(
-            Array(results.filter(NSPredicate { object, _ in (object as! Hound).good }).map(\.id)) == Array(results.filter(\.good).map(\.id))
-        )
+        let good: [Int] = results.filter(\.good).map(\.id)
+        #expect(results.where { $0.good }.map(\.id) == good)
+        let goodOfBlock = results.filter(NSPredicate { object, _ in (object as! Hound).good })
+        #expect(goodOfBlock.map(\.id) == good)
         #expect(kennel.hounds.filter(NSPredicate(value: true)).count == kennel.hounds.count)
         let frozen = results.freeze()
         try kennel.realm.write {

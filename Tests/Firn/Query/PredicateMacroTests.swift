@@ -137,14 +137,13 @@ import Testing
     @Test func `#Predicate can filter lists, sets, inverse links and values [R13]`() throws {
         let kennel = try Kennel(seed: 34)
         let hound = kennel.hounds.first { $0.friends.count > 1 && $0.owner != nil && $0.toys.count > 1 }!
-        #expect(
-            Array(hound.toys.filter(#Predicate { $0.price > 1 }).map(\.price)) == Array(hound.toys).filter { $0.price > 1 }.map(\.price))
-        #expect(Array(hound.friends.filter(#Predicate { $0.age > 1 }).map(\.id)) == Array(hound.friends).filter { $0.age > 1 }.map(\.id))
-        #expect(
-            Array(hound.owner!.hounds.filter(#Predicate { $0.age > 1 }).map(\.id))
-                == Array(hound.owner!.hounds).filter { $0.age > 1 }.map(\.id))
-        #expect(Array(hound.ints.filter(#Predicate { $0 > 1 })) == Array(hound.ints).filter { $0 > 1 })
-        #expect(hound.toys.index(matching: #Predicate { $0.price > 1 }) == Array(hound.toys).firstIndex { $0.price > 1 })
+        let toys = Array(hound.toys), friends = Array(hound.friends), hounds = Array(hound.owner!.hounds)
+        let ints: [Int] = Array(hound.ints.filter(#Predicate { $0 > 1 }))
+        #expect(hound.toys.filter(#Predicate { $0.price > 1 }).map(\.price) == toys.filter { $0.price > 1 }.map(\.price))
+        #expect(hound.friends.filter(#Predicate { $0.age > 1 }).map(\.id) == friends.filter { $0.age > 1 }.map(\.id))
+        #expect(hound.owner!.hounds.filter(#Predicate { $0.age > 1 }).map(\.id) == hounds.filter { $0.age > 1 }.map(\.id))
+        #expect(ints == Array(hound.ints).filter { $0 > 1 })
+        #expect(hound.toys.index(matching: #Predicate { $0.price > 1 }) == toys.firstIndex { $0.price > 1 })
     }
 
     @Test func `results of #Predicate are live, and predicates can capture values [R13]`() throws {

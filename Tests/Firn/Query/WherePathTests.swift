@@ -115,11 +115,13 @@ import Testing
         #expect(prices == hound.toys.map(\.price).filter { $0 > 1 })
         let friends = hound.friends.where { $0.age > 1 }, sameFriends = hound.friends.filter { $0.age > 1 }
         #expect(Set(friends.map(\.id)) == Set(sameFriends.map(\.id)))
-        #expect(keeper.hounds.where { $0.age > 1 }.map(\.id) == keeper.hounds.filter { $0.age > 1 }.map(\.id))
-        #expect(hound.ints.where { $0 > 1 }.map { $0 } == hound.ints.filter { $0 > 1 })
-        #expect(
-            kennel.hounds.where { $0.age > 1 }.where { $0.weight > 1 }.map(\.id)
-                == kennel.hounds.filter { $0.age > 1 && $0.weight > 1 }.map(\.id))
+        let kept = keeper.hounds.where { $0.age > 1 }, keptOneByOne: [Int] = keeper.hounds.filter { $0.age > 1 }.map(\.id)
+        #expect(kept.map(\.id) == keptOneByOne)
+        let numbers = hound.ints.where { $0 > 1 }, numbersOneByOne: [Int] = hound.ints.filter { $0 > 1 }
+        #expect(Array(numbers) == numbersOneByOne)
+        let heavy = kennel.hounds.where { $0.age > 1 }.where { $0.weight > 1 }
+        let heavyOneByOne: [Int] = kennel.hounds.filter { $0.age > 1 && $0.weight > 1 }.map(\.id)
+        #expect(heavy.map(\.id) == heavyOneByOne)
         let live = kennel.hounds.where { $0.name == "a new one" }
         #expect(live.count == 0)
         try kennel.realm.write {
