@@ -54,7 +54,7 @@ extension CSVReader {
                 throw FirnError(
                     .usage, "there is no column \"\(name)\"", at: .init(file: text.input.name),
                     advice: Suggestion.nearest(to: name, among: header.names).map { "did you mean \"\($0)\"?" }
-                        ?? "its columns are " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : ""))
+                        ?? "its columns are " + header.names.listed())
             }
             cells.append(cell)
         }
@@ -71,7 +71,7 @@ extension CSVReader {
         guard let (flag, unknown) = given.sorted(by: { $0.1 < $1.1 }).first(where: { !names.contains($0.1) }) else { return }
         let advice =
             Suggestion.nearest(to: unknown, among: header.names).map { "did you mean \"\($0)\"?" }
-            ?? "its columns are " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : "")
+            ?? "its columns are " + header.names.listed()
         throw FirnError(
             .usage, "\(flag) names a column \"\(unknown)\" that the input does not have", at: .init(file: text.input.name), advice: advice)
     }
@@ -83,7 +83,7 @@ extension CSVReader {
         guard let unknown = types.columns.first(where: { !names.contains($0.name) }) else { return }
         let advice =
             Suggestion.nearest(to: unknown.name, among: header.names).map { "did you mean \"\($0)\"?" }
-            ?? "its columns are " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : "")
+            ?? "its columns are " + header.names.listed()
         throw FirnError(
             .usage, "the schema names a column \"\(unknown.name)\" that the input does not have", at: .init(file: text.input.name),
             advice: advice)

@@ -151,7 +151,7 @@ struct RowsFinder {
                 let advice =
                     items[item].tag == TapeTag.array
                     ? "rows in an array are reached through objects only: name the array itself"
-                    : known.isEmpty ? nil : "its members are " + known.prefix(12).map { "\"\($0)\"" }.joined(separator: ", ")
+                    : known.isEmpty ? nil : "its members are " + known.map { "\"\($0)\"" }.listed()
                 throw FirnError(
                     .usage,
                     "--rows: the document has nothing at \"\(keys.prefix(position + 1).map { "/" + $0 }.joined())\"",

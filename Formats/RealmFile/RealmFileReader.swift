@@ -134,7 +134,7 @@ package final class RealmFileReader: BatchReader {
             let others = version.leftOut
             if !others.isEmpty {
                 remarks.append(
-                    "left out \(others.count == 1 ? "a table that is" : "\(others.count) tables that are") not a class: \(others.map { "\"\($0)\"" }.joined(separator: ", ")); use --internal to read \(others.count == 1 ? "it" : "them")"
+                    "left out \(others.count == 1 ? "a table that is" : "\(others.count) tables that are") not a class: \(others.map { "\"\($0)\"" }.listed()); use --internal to read \(others.count == 1 ? "it" : "them")"
                 )
             }
             if options.keepsSchemaVersion, version.schemaVersion != nil, schema[RealmVersion.versionType.name] == nil {

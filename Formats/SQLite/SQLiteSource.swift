@@ -43,7 +43,7 @@ struct SQLiteSource {
         let generated = table.columns.filter(\.isGenerated).map { "\"\($0.name)\"" }
         if !generated.isEmpty {
             notes.append(
-                "table \"\(table.name)\": the values of generated columns are read, not their expressions: \(generated.joined(separator: ", "))"
+                "table \"\(table.name)\": the values of generated columns are read, not their expressions: \(generated.listed())"
             )
         }
     }

@@ -205,7 +205,7 @@ struct SQLiteTables {
         func listed(_ kind: SQLiteTable.Kind, _ one: String, _ many: String, flag: String) -> String? {
             let names = all.filter { $0.kind == kind }.map { "\"\($0.name)\"" }
             guard !names.isEmpty else { return nil }
-            let shown = names.prefix(8).joined(separator: ", ") + (names.count > 8 ? ", …" : "")
+            let shown = names.listed()
             return
                 "left out \(names.count == 1 ? "a \(one)" : "\(names.count) \(many)"): \(shown); use \(flag) to read \(names.count == 1 ? "it" : "them")"
         }

@@ -213,7 +213,7 @@ final class SQLiteTarget {
         let links = columns.filter { $0.source.type.kind == .link && !$0.source.type.isCollection }.map { "\"\($0.source.name)\"" }
         if !links.isEmpty {
             lines.append(
-                "type \"\(type.name)\": links are written as the numbers of rows, because their types have no key of one column: \(links.joined(separator: ", "))"
+                "type \"\(type.name)\": links are written as the numbers of rows, because their types have no key of one column: \(links.listed())"
             )
         }
         let words = columns.filter { $0.source.indexes.contains(.words) }.map { "\"\($0.source.name)\"" }

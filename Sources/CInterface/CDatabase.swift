@@ -33,7 +33,7 @@ final class CSnapshot: CReader {
 
     /// The error for a type that a file does not have, with the nearest name or all names.
     static func missingType(_ name: String, among known: [String], path: String) -> FirnError {
-        let some = known.prefix(12).map { "\"\($0)\"" }.joined(separator: ", ") + (known.count > 12 ? ", …" : "")
+        let some = known.map { "\"\($0)\"" }.listed()
         let list = known.isEmpty ? "the file has no types" : known.count == 1 ? "its type is \(some)" : "its types are \(some)"
         return FirnError(
             .notFound, "there is no type \"\(name)\"", at: .init(file: path),

@@ -1,4 +1,6 @@
+import FirnDatabase
 import FirnKit
+import FirnTable
 import Foundation
 import Testing
 
@@ -75,6 +77,30 @@ struct OutsideFormat: CustomTestStringConvertible, Sendable {
         try scratch.write("t.ndjson", rows.joined())
         #expect(try scratch.firn("convert", "t.ndjson", "t.firn").code == 0)
         try compare("t.firn", in: scratch, formats: OutsideFormat.typed.filter(\.isNested))
+    }
+
+    @Test func `many types have one hash in every format that holds them, and other formats are refused with some of their names`() throws {
+        let scratch = try Scratch(), database = try Database.create(path: scratch.file("t.firn").path), transaction = try database.begin()
+        let types = (0..<40).map { number in
+            TypeSchema(
+                "Type \(number)",
+                columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true))], key: [0])
+        }
+        try transaction.extendSchema(types)
+        for (number, type) in types.enumerated() {
+            let rows: [[Value]] = (0..<number % 5).map { [.int(Int64($0)), $0 == 2 ? .null : .string("\(number) \($0)")] }
+            try transaction.bulkWriter(type.name).append(RandomTables.batch(rows, of: type, in: Schema(types)))
+        }
+        try transaction.commit()
+        try compare("t.firn", in: scratch, formats: OutsideFormat.typed)
+        for name in ["t.ndjson", "t.csv"] {
+            let run = try scratch.firn("convert", "t.firn", name)
+            #expect(run.code == 2 && run.errors.contains("Type 10, Type 11 and 28 more\n") && !scratch.has(name), "\(run.errors)")
+        }
+        for words in [["query", "t.firn"], ["query", "t.firn", "--type", "other"], ["sql", "t.firn", "SELECT 1 FROM other"]] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 2 && run.errors.contains(" and 28 more"), "\(words): \(run.code) \(run.errors)")
+        }
     }
 
     @Test(arguments: OutsideFormat.typed) func `tables without rows or without values keep their columns`(format: OutsideFormat) throws {

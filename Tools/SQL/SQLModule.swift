@@ -37,7 +37,7 @@ extension SQLContext {
         if words.count == 2 { return try open(file, words[1], as: name) }
         guard types.count == 1 else {
             throw FirnError(
-                .usage, types.isEmpty ? "the file has no types" : "the file has several types: \(types.joined(separator: ", "))",
+                .usage, types.isEmpty ? "the file has no types" : "the file has several types: \(types.listed())",
                 at: .init(file: path),
                 advice: types.first.map { "name one: USING firn('\(path)', '\($0)'), or add all of them: SELECT firn_open('\(path)')" })
         }

@@ -6,7 +6,7 @@ import FirnTable
 func unknownColumn(_ name: String, of type: TypeSchema, in file: String? = nil) -> FirnError {
     let names = type.visible.columns.map(\.name)
     let near = Suggestion.nearest(to: name, among: names)
-    let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
+    let some = names.listed()
     return FirnError(
         .usage, "type \"\(type.name)\" has no column \"\(name)\"", at: file.map { .init(file: $0) },
         advice: near.map { "did you mean \"\($0)\"?" } ?? "its columns are \(some)")
@@ -31,5 +31,5 @@ func unknownType(_ name: String, in schema: Schema, of path: String) -> FirnErro
     return FirnError(
         .usage, "there is no type \"\(name)\"", at: .init(file: path),
         advice: near.map { "did you mean \"\($0)\"?" }
-            ?? "its \(names.count == 1 ? "type is" : "types are") \(names.joined(separator: ", "))")
+            ?? "its \(names.count == 1 ? "type is" : "types are") \(names.listed())")
 }

@@ -188,7 +188,7 @@ struct ConvertCommand {
         guard roots.count <= 1 || format == .json else {
             throw FirnError(
                 .usage,
-                "\(format.rawValue) files contain one type, and the input has several: \(roots.map(\.name).joined(separator: ", "))",
+                "\(format.rawValue) files contain one type, and the input has several: \(roots.map(\.name).listed())",
                 advice: "choose one with --type")
         }
         return try FormatShelf.writer(

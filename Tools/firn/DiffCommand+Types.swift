@@ -15,7 +15,7 @@ extension DiffCommand {
         if let flag = ["key", "columns", "ignore", "where"].first(where: session.arguments.has) {
             throw FirnError(
                 .usage,
-                "--\(flag) applies to one type, and there are several: \(roots[0].union(roots[1]).sorted().joined(separator: ", "))",
+                "--\(flag) applies to one type, and there are several: \(roots[0].union(roots[1]).sorted().listed())",
                 advice: "choose one with --type")
         }
         return files

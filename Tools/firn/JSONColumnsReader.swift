@@ -46,7 +46,7 @@ final class JSONColumnsReader: BatchReader {
             guard !wanted.names.isEmpty else { return reader }
             throw FirnError(
                 .usage,
-                "--json-column names columns of one type, and the input has several: \(reader.schema.roots.map(\.name).joined(separator: ", "))",
+                "--json-column names columns of one type, and the input has several: \(reader.schema.roots.map(\.name).listed())",
                 at: .init(file: file), advice: "choose one with FILE:Type")
         }
         if !wanted.mayLack { for name in wanted.names { _ = try type.position(of: name) } }

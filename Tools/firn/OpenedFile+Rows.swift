@@ -27,7 +27,7 @@ extension OpenedFile {
         guard let first = roots.first else { throw FirnError(.schema, "the file has no types", at: .init(file: name)) }
         guard roots.count == 1 else {
             throw FirnError(
-                .usage, "the file has several types: \(roots.map(\.name).joined(separator: ", "))", at: .init(file: name),
+                .usage, "the file has several types: \(roots.map(\.name).listed())", at: .init(file: name),
                 advice: "choose one: \(address.path):\(first.name)")
         }
         return first.name

@@ -63,7 +63,7 @@ struct SQLNames {
                     near.map { "did you mean \(SQLNames.written($0))?" }
                     ?? (names.isEmpty
                         ? "no file was given, and there is no file of this name"
-                        : "the tables are \(names.prefix(12).map(SQLNames.written).joined(separator: ", "))\(names.count > 12 ? ", …" : "")")
+                        : "the tables are \(names.map(SQLNames.written).listed())")
             }
             throw advised
         }

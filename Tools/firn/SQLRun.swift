@@ -140,7 +140,7 @@ package final class SQLRun: Sendable {
                 guard tables.count == 1, let table = tables.first else {
                     let types = tables.map(\.type.name)
                     throw FirnError(
-                        .usage, "the file has \(types.count) types: \(types.joined(separator: ", "))", at: .init(file: name),
+                        .usage, "the file has \(types.count) types: \(types.listed())", at: .init(file: name),
                         advice: types.first.map { "name one of them, such as \"\(name):\($0)\"" })
                 }
                 try connection.add(SQLFile(name: file.name, tables: tables), type: table.type.name, as: name)

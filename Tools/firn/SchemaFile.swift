@@ -136,7 +136,7 @@ struct SchemaFile {
         if let wanted, types.contains(where: { $0.name == wanted && $0.isEmbedded }) {
             throw FirnError(
                 .usage, "\"\(wanted)\" is an embedded type of \"\(path)\", and rows cannot have an embedded type",
-                advice: "its types of rows are \(roots.map(\.name).joined(separator: ", "))")
+                advice: "its types of rows are \(roots.map(\.name).listed())")
         }
         if roots.count == 1 {
             let name = wanted ?? (isUnnamed ? stem : roots[0].name)
@@ -145,7 +145,7 @@ struct SchemaFile {
         guard let chosen = roots.first(where: { $0.name == wanted ?? stem }) else {
             if let wanted { throw unknownType(wanted, in: Schema(types), of: path) }
             throw FirnError(
-                .usage, "the file has several types: \(roots.map(\.name).joined(separator: ", "))", at: .init(file: path),
+                .usage, "the file has several types: \(roots.map(\.name).listed())", at: .init(file: path),
                 advice: "choose one with --type")
         }
         return GivenSchema(schema.reachable(from: chosen.name, throughLinks: true), rows: chosen.name)

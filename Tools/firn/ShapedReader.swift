@@ -32,7 +32,7 @@ final class ShapedReader: BatchReader {
         guard let root = named ?? roots.first else { throw FirnError(.schema, "the input has no rows and no columns") }
         guard roots.count == 1 || named != nil || (columns.isEmpty && name == nil && key.isEmpty && !isFlat) else {
             throw FirnError(
-                .usage, "the input has several types: \(roots.map(\.name).joined(separator: ", "))",
+                .usage, "the input has several types: \(roots.map(\.name).listed())",
                 advice: "choose one with FILE:Type")
         }
         var shape = RowShape(root, in: source.schema, named: name ?? root.name)

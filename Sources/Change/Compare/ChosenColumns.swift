@@ -37,8 +37,7 @@ struct ChosenColumns {
     }
 
     private static func listing(_ type: TypeSchema) -> String {
-        let names = type.columns.prefix(12).map(\.name).joined(separator: ", ")
-        return "the columns are: " + names + (type.columns.count > 12 ? ", …" : "")
+        "the columns are: " + type.columns.map(\.name).listed()
     }
 
     /// Returns the key of a type, if the other type has all its columns.

@@ -69,7 +69,7 @@ package struct ContentHash: Sendable {
             }
             throw FirnError(
                 .usage, "the key column \"\(column)\" does not exist", at: .init(file: options.name),
-                advice: "the columns are: " + type.columns.prefix(12).map(\.name).joined(separator: ", "))
+                advice: "the columns are: " + type.columns.map(\.name).listed())
         }
     }
 

@@ -186,8 +186,7 @@ private struct Resolution {
         }
         return FirnError(
             .usage, "Property '\(path.part)' in KeyPath '\(path.whole)' is not a valid property in \(type.name).",
-            advice: "the properties are: " + type.columns.prefix(12).map(\.name).joined(separator: ", ")
-                + (type.columns.count > 12 ? ", …" : ""))
+            advice: "the properties are: " + type.columns.map(\.name).listed())
     }
 
     mutating func everything(_ type: Int, links: Int) -> Int {

@@ -101,7 +101,7 @@ extension Binder {
 
     func unknown(_ name: String, in type: TypeSchema, at position: Int) -> QueryError {
         let names = type.visible.columns.map(\.name) + inverses.filter { isInverse($0, of: type.name) }.map(\.name)
-        let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
+        let some = names.listed()
         return QueryError(
             .binding,
             name.hasPrefix("$")
