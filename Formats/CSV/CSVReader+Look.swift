@@ -177,7 +177,7 @@ extension CSVReader {
     /// Returns the name of the type for a path: `people` for `data/people.csv.zst`.
     static func typeName(_ path: String) -> String {
         guard path != "-" else { return "Row" }
-        let file = path.split(separator: "/").last.map(String.init) ?? path
+        let file = path.fields(at: UInt8(ascii: "/")).last { !$0.isEmpty } ?? path
         let stem = file.split(separator: ".", omittingEmptySubsequences: true).first.map(String.init) ?? file
         return stem.isEmpty ? "Row" : stem
     }

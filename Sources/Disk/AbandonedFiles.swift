@@ -32,6 +32,10 @@ package enum AbandonedFiles {
     /// nothing depends on their removal.
     package static func remove(beside path: String) { remove(in: split(path).folder, containing: mark, owner) }
 
+    /// What the names of the files of this process have in common. They are not looked at: a process that writes thousands of files in one
+    /// folder looks for abandoned ones before each of them.
+    private static func ownPart(after start: String) -> String { start + "\(ProcessStamp.own)-" }
+
     private static let memoryStart = "firn-memory-"
 
     /// Returns the beginning of the name of the file of a realm in memory. `mark` distinguishes the files of this process.
@@ -50,11 +54,12 @@ package enum AbandonedFiles {
         guard let directory = opendir(folder.isEmpty ? "." : folder) else { return }
         defer { closedir(directory) }
         var found: [String] = []
+        let own = ownPart(after: part)
         while let entry = readdir(directory) {
             // Most names do not match, so they are compared before they are copied.
             let isNear = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) {
-                    strstr($0, part) != nil ? String(cString: $0) : nil
+                    strstr($0, part) != nil && strstr($0, own) == nil ? String(cString: $0) : nil
                 }
             }
             if let isNear { found.append(isNear) }
@@ -86,7 +91,7 @@ package enum AbandonedFiles {
 
     /// Returns the text without the endings of temporary files of this process.
     static func withoutOwnEndings(_ text: String) -> String {
-        let own = mark + "\(ProcessStamp.own)-"
+        let own = ownPart(after: mark)
         var rest = text[...], out = ""
         while let found = range(of: own, in: rest) {
             out += rest[..<found.lowerBound]

@@ -72,7 +72,7 @@ package enum Paths {
     /// Creates a directory and its missing parents.
     package static func makeDirectories(_ path: String) throws(FirnError) {
         if path.isEmpty || exists(path) { return }
-        if let slash = path.lastIndex(of: "/") { try makeDirectories(String(path[..<slash])) }
+        if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) { try makeDirectories(String(path[..<slash])) }
         if !exists(path) { try makeDirectory(path) }
     }
 

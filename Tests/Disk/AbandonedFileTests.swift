@@ -50,6 +50,7 @@ import Testing
                 "a.firn.tmp-\(gone)-0123abcdx", "a.firn.tmp-\(gone)-012",
                 "b.firn.tmp-\(own)-0123abcd", "b.firn.tmp-\(other)-0123abcd", "a.firn.tmp", ".tmp-\(gone)-0123abcd",
                 "a.firn.tmp-\(gone)-0123abcd.bak", "b.firn-\(gone)-0123abcd", "firn-memory-\(gone)-x",
+                "a.firn.tmp-\(gone)-0123abcd.tmp-\(own)-0123abcd",
             ]
             for name in left + kept { make(name) }
             let replacement = try Replacement(of: folder.file("a.firn"), overwrite: false)

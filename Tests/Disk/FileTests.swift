@@ -40,6 +40,13 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         #expect(try FileFacts(path: scratch("a")) == file.facts() && FileFacts(path: scratch("none")) == nil)
     }
 
+    @Test func `missing folders are created, also with names that begin with a combining mark`() throws {
+        let scratch = Scratch(), mark = "\u{301}"
+        try Paths.makeDirectories(scratch("a/\(mark)b/\(mark)"))
+        #expect(Paths.kind(scratch("a/\(mark)b/\(mark)")) == .directory)
+        #expect(Paths.directory(of: scratch("a/\(mark)b")) == scratch("a"))
+    }
+
     @Test func `errors have the code, the system's message and the path`() {
         let scratch = Scratch()
         do {

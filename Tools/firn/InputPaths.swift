@@ -74,10 +74,10 @@ struct InputPaths {
     /// The default name of the type of the rows: the folder, or for files the name of the first one.
     var typeName: String {
         guard isSeveral else { return Address(operand).type ?? Address.stem(of: Address(operand).path) }
-        let fixed = (folder == nil ? operand : Address(operand).path).split(separator: "/", omittingEmptySubsequences: true).prefix {
-            !FilePattern.isPattern(String($0))
+        let fixed = (folder == nil ? operand : Address(operand).path).fields(at: UInt8(ascii: "/")).filter { !$0.isEmpty }.prefix {
+            !FilePattern.isPattern($0)
         }
-        if let last = fixed.last, last != ".", last != ".." { return String(last) }
+        if let last = fixed.last, last != ".", last != ".." { return last }
         return Address.stem(of: paths.first ?? operand)
     }
 }

@@ -17,7 +17,7 @@ struct TypeFolder {
             return nil
         }
         // All files are directly in the folder; those in folders of partitions need not be opened here.
-        guard Set(paths.map { $0.split(separator: "/").dropLast() }).count == 1 else { return nil }
+        guard Set(paths.map { Paths.directory(of: $0) }).count == 1 else { return nil }
         var parts: [TypesReader.Part] = [], names: [String] = [], total: Int? = 0
         for path in paths {
             let input = try Input(path: path)

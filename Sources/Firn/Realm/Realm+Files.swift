@@ -108,10 +108,13 @@ extension Realm.Configuration {
 
     /// Removes the files of compactions that were killed.
     static func removeUnfinished(_ path: String) {
-        let path = Paths.linkEnd(path), folder = Paths.directory(of: path), start = path.split(separator: "/").last.map(String.init) ?? ""
+        let path = Paths.linkEnd(path), folder = Paths.directory(of: path), start = path.fields(at: UInt8(ascii: "/")).last ?? ""
         guard !start.isEmpty, let names = try? Paths.list(folder) else { return }
-        for name in names where name == start + ".compacting" || name.hasPrefix(start + ".compacting.tmp-") {
-            try? Paths.remove(folder + "/" + name)
+        // Bytes are compared: `==` also finds a file whose name has the same characters in another normal form.
+        let ending = ".compacting", own = Array((start + ending).utf8)
+        for name in names where name.utf8.starts(with: own) {
+            let rest = name.utf8.dropFirst(own.count)
+            if rest.isEmpty || rest.starts(with: ".tmp-".utf8) { try? Paths.remove(folder + "/" + name) }
         }
     }
 
