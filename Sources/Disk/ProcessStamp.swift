@@ -53,8 +53,9 @@ package struct ProcessStamp: Equatable, Sendable, CustomStringConvertible {
 
     /// Whether the process has certainly ended. False if this process cannot determine it.
     package var isGone: Bool {
-        guard system != 0, start != 0, system == ProcessStamp.own.system else { return false }
-        if process == ProcessStamp.own.process { return start != ProcessStamp.own.start }
+        let own = ProcessStamp.own
+        guard system != 0, start != 0, system == own.system else { return false }
+        if process == own.process { return own.start != 0 && start != own.start }
         if kill(process, 0) != 0, errno == ESRCH { return true }
         guard let now = ProcessStamp.status(of: process) else { return false }
         // The id may have been reused. A process that has ended keeps its id until its parent waits for it.
