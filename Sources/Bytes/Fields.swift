@@ -1,7 +1,8 @@
 /// Parts of texts between separators. `split` and `firstIndex(of:)` compare characters: a separator before a combining mark is one
 /// character with it, and is not found. These functions compare bytes.
 extension StringProtocol {
-    /// Returns the parts between the occurrences of an ASCII byte, including empty ones: at most `most`, of which the last one is the rest.
+    /// Returns the parts between the occurrences of an ASCII byte, including empty ones. If there are more than `most`, the last part that is
+    /// returned is the remaining text.
     package func fields(at separator: UInt8, most: Int = .max) -> [String] {
         utf8.split(separator: separator, maxSplits: most - 1, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -34,8 +34,8 @@ import Testing
 
     /// The Python that `Tools/setup-python` gave the libraries of PyPI; without it, that of the system.
     private static let python: String = {
-        let installed = root.path + "/.build/python/bin/python"
-        return FileManager.default.isExecutableFile(atPath: installed) ? installed : "python3"
+        let folder = root.path + "/.build/python"
+        return FileManager.default.fileExists(atPath: folder + "/complete") ? folder + "/bin/python" : "python3"
     }()
 
     private func run(_ words: [String], _ settings: [String: String] = [:]) throws -> (code: Int32, out: String) {

@@ -87,7 +87,7 @@ import Testing
         #expect(results.sorted(by: ["weight"]).map(\.weight) == results.map(\.weight).sorted())
         let good: [Int] = results.filter(\.good).map(\.id)
         #expect(results.where { $0.good }.map(\.id) == good)
-        let goodOfBlock = results.filter(NSPredicate { object, _ in (object as! Hound).good })
+        let goodOfBlock = results.filter(NSPredicate { object, _ in (object as? Hound)?.good ?? false })
         #expect(goodOfBlock.map(\.id) == good)
         #expect(kennel.hounds.filter(NSPredicate(value: true)).count == kennel.hounds.count)
         let frozen = results.freeze()
