@@ -135,7 +135,7 @@ import Testing
         #expect(try hash(.decimal(Decimal("100000000000000000001")!)) != hash(.double(1e20)))
     }
 
-    @Test(arguments: Seed.first(6))
+    @Test(arguments: Seed.first(Tier.cases(3, of: 6)))
     func `random rows have one hash in memory, in bulk, in a delta, changed and changed back, and compacted`(seed: Seed) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed, salt: 104_729)

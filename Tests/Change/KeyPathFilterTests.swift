@@ -267,7 +267,7 @@ import Testing
     }
 
     /// Random links between random rows and a random commit, compared with a simple search that follows every link.
-    @Test(arguments: Seed.first(20)) func `the rows that are reported are those that reach a change`(seed: Seed) throws {
+    @Test(arguments: Seed.first(Tier.cases(9, of: 20))) func `the rows that are reported are those that reach a change`(seed: Seed) throws {
         var random = RandomTables(seed, salt: 77)
         let types = ["A", "B"].map { name in
             TypeSchema(

@@ -64,7 +64,7 @@ import Testing
         try expectBothWays(before, after, seed.number, folder, &random)
     }
 
-    @Test(arguments: Seed.first(pairs / 3))
+    @Test(arguments: Seed.first(pairs / (Tier.isLong ? 3 : 6)))
     func `changes of types with keys of every kind and with deeply nested objects round trip by content hash`(seed: Seed) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed, salt: 32_452_843)

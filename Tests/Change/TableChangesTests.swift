@@ -201,7 +201,9 @@ import Testing
     }
 
     /// Random commits with and without flush. Any two versions are compared in both directions, with a dictionary as model.
-    @Test(arguments: Seed.first(6)) func `the changes between any two versions are those of their rows`(seed: Seed) throws {
+    @Test(arguments: Seed.first(Tier.cases(3, of: 6))) func `the changes between any two versions are those of their rows`(seed: Seed)
+        throws
+    {
         var random = RandomTables(seed)
         let folder = TemporaryFolder()
         let type = TypeSchema(

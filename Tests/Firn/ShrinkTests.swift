@@ -11,7 +11,7 @@ import Testing
         configuration.encryptionKey = key
         let realm = try Realm(configuration: configuration)
         try realm.write {
-            for i in 0..<30_000 { realm.create(Dog.self, value: ["name": "dog number \(i &* 0x9E37_79B9)", "age": i % 15]) }
+            for i in 0..<6000 { realm.create(Dog.self, value: ["name": "dog number \(i &* 0x9E37_79B9)", "age": i % 15]) }
         }
         try realm.write { realm.delete(realm.objects(Dog.self).where { $0.age > 2 }) }
         return realm

@@ -154,7 +154,7 @@ import Testing
     @Test func `random documents with maps survive a round trip, as documents and as lines`() throws {
         let seed = Seed.one(22)
         var dice = Random(seed), maps = 0, bare = 0
-        for _ in 0..<Tier.cases(30, of: 100) {
+        for _ in 0..<Tier.cases(18, of: 100) {
             let rows = (0..<(1 + dice.below(4))).map { _ in MapTests.document(&dice) }
             try expectSameDocument(Array(JSONDocument.array(rows).compact.utf8))
             try expectSameDocument(Array(rows[0].pretty.utf8))
@@ -163,7 +163,7 @@ import Testing
             if table.schema.types.contains(where: { $0.columns.contains { $0.type.collection == .map } }) { maps += 1 }
             if table.schema.types.contains(where: \.isBare) { bare += 1 }
         }
-        #expect(maps > 6 && bare > 1, "seed \(seed): \(maps) with maps, \(bare) with collections within collections")
+        #expect(maps > 4 && bare > 0, "seed \(seed): \(maps) with maps, \(bare) with collections within collections")
     }
 
     @Test func `the number of threads does not change which objects are maps`() throws {

@@ -16,6 +16,12 @@ public struct Seed: Hashable, Sendable, CustomStringConvertible {
     /// The seeds 1, 2 … `count`, or only the chosen one.
     public static func first(_ count: some BinaryInteger) -> [Seed] { chosen.map { [$0] } ?? (1...max(UInt64(count), 1)).map { Seed($0) } }
 
+    /// Each `step`th of the seeds 1, 2 … `count`, and with `FIRN_LONG=1` all of them: for tests whose cases grow or differ with the number of
+    /// the seed.
+    public static func first(_ count: Int, inStepsOf step: Int) -> [Seed] {
+        chosen.map { [$0] } ?? stride(from: Tier.isLong ? 1 : step, through: count, by: Tier.isLong ? 1 : step).map { Seed(UInt64($0)) }
+    }
+
     /// The seed of a test with one case.
     public static func one(_ number: UInt64) -> Seed { chosen ?? Seed(number) }
 

@@ -77,7 +77,8 @@ struct Story {
 
     /// Returns whether the snapshot has the content of its version.
     func holds(_ snapshot: StoreSnapshot) throws -> Bool {
-        try FirnStoreTests.refs(snapshot).map { Array(try snapshot.read($0)) } == contents[Int(snapshot.version)]
+        let refs = try FirnStoreTests.refs(snapshot), content = contents[Int(snapshot.version)]
+        return try refs.count == content.count && refs.indices.allSatisfy { try snapshot.read(refs[$0]).elementsEqual(content[$0]) }
     }
 }
 
