@@ -11,7 +11,8 @@ extension Array where Element: BitwiseCopyable {
     package mutating func grow<E: Error>(_ count: Int, zero: Element, _ fill: (UnsafeMutablePointer<Element>) throws(E) -> Void) throws(E) {
         guard count > 0 else { return }
         let start = self.count
-        append(contentsOf: repeatElement(zero, count: count))
+        // Not `append(contentsOf: repeatElement(…))`, which takes a hundred times as long where it is compiled without optimisation.
+        append(addingCapacity: count) { $0.append(repeating: zero, count: count) }
         try withUnsafeMutableBufferPointer { (all) throws(E) in
             if let base = all.baseAddress { try fill(base + start) }
         }

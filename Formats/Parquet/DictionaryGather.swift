@@ -78,7 +78,7 @@ enum DictionaryGather {
         }
         try room.reserve(end - first)
         let start = to.offsets.count - count
-        to.bytes.append(contentsOf: repeatElement(0, count: end - first + 16))
+        to.bytes.append(addingCapacity: end - first + 16) { $0.append(repeating: 0, count: end - first + 16) }
         to.bytes.withUnsafeMutableBytes { all in
             from.bytes.withUnsafeBytes { source in
                 guard let out = all.baseAddress, let values = source.baseAddress else { return }

@@ -238,7 +238,7 @@ struct PageValues {
         try scratch.room.reserve(end - first)
         var from = start
         let offsetsStart = column.text.offsets.count - count
-        column.text.bytes.append(contentsOf: repeatElement(0, count: end - first + 16))
+        column.text.bytes.append(addingCapacity: end - first + 16) { $0.append(repeating: 0, count: end - first + 16) }
         column.text.bytes.withUnsafeMutableBytes { all in
             guard let out = all.baseAddress else { return }
             column.text.offsets.withUnsafeBufferPointer { offsets in
