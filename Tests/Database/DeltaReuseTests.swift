@@ -103,7 +103,9 @@ import Testing
         #expect(reader.counts.deltaRecords - before.records < 10 * 160, "\(reader.counts.deltaRecords - before.records)")
     }
 
-    @Test(arguments: 0..<12) func `a reader that follows random commits, or reads older versions, has the rows of each`(seed: Int) throws {
+    @Test(arguments: 0..<Tier.cases(4, of: 12)) func `a reader that follows random commits, or reads older versions, has the rows of each`(
+        seed: Int
+    ) throws {
         var random = Random(seed: UInt64(seed) &+ 77)
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         let writer = try Database.create(path: path, keep: 6)

@@ -79,8 +79,7 @@ import Testing
 
     private func agree(_ connection: SQLConnection, _ sql: (String) -> String, sorted: Bool = false, _ seed: UInt64) throws {
         func rows(_ table: String) throws -> [String] {
-            // SQLite's own tables do not store the sign of zero.
-            let rows = try connection.all(sql(table)).map { "\($0)".replacing("(-0.0)", with: "(0.0)") }
+            let rows = try connection.all(sql(table)).map(rowText)
             return sorted ? rows.sorted() : rows
         }
         let virtual = try rows("t"), real = try rows("r")

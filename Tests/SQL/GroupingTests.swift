@@ -186,9 +186,9 @@ import Testing
             guard let statement = try connection.statement(Array(sql.utf8CString.dropLast()), from: &start) else { return ("", false) }
             for (i, value) in values.enumerated() { try statement.bind(value, to: i) }
             var out = "\(statement.columns)"
-            while try statement.step() { out += "\n\(statement.columns.indices.map(statement.value))" }
+            while try statement.step() { out += "\n" + rowText(statement.columns.indices.map(statement.value)) }
             // SQLite's own tables do not store the sign of zero.
-            for (sign, plain) in [("(-0.0)", "(0.0)"), ("'-0.0", "'0.0"), ("\"-0.0", "\"0.0")] { out = out.replacing(sign, with: plain) }
+            out = out.replacing("'-0.0", with: "'0.0")
             return (out, statement.runsInEngine)
         } catch { return ("\(error)", false) }
     }
@@ -212,8 +212,8 @@ import Testing
         var random = RandomTables(seed)
         let connection = try GroupingTests.connection(
             GroupingTests.rows(1500, &random), threads: seed.number % 2 == 0 ? 2 : 1)
-        let taken = check(connection, seed.number, rounds: Tier.cases(100, of: 250))
-        #expect(taken > Tier.cases(30, of: 80), "only \(taken) statements ran in the engine")
+        let taken = check(connection, seed.number, rounds: Tier.cases(70, of: 250))
+        #expect(taken > Tier.cases(20, of: 80), "only \(taken) statements ran in the engine")
     }
 
     @Test(arguments: Seed.some(61, 62)) func `random statements with groups of a changed file agree with SQLite's own tables`(seed: Seed)
@@ -236,8 +236,8 @@ import Testing
         let connection = try SQLConnection(functions: firn_sqlite_functions(), threads: 2)
         try connection.add(SQLFile(path: path), type: "Row", as: "t")
         try GroupingTests.copy(connection)
-        let taken = check(connection, seed.number, rounds: 200)
-        #expect(taken > 40, "only \(taken) statements ran in the engine")
+        let taken = check(connection, seed.number, rounds: Tier.cases(100, of: 200))
+        #expect(taken > Tier.cases(20, of: 40), "only \(taken) statements ran in the engine")
     }
 
     private func small() throws -> SQLConnection {
@@ -305,8 +305,8 @@ import Testing
         let connection = try small()
         #expect(outcome(connection, "SELECT count(*) AS n FROM t").isTaken)
         try connection.execute("CREATE TEMP VIEW T AS SELECT * FROM main.t LIMIT 3")
-        #expect(outcome(connection, "SELECT count(*) AS n FROM t") == ("[\"n\"]\n[FirnTable.Value.int(3)]", false))
-        #expect(outcome(connection, "SELECT count(*) AS n FROM main.t") == ("[\"n\"]\n[FirnTable.Value.int(300)]", true))
+        #expect(outcome(connection, "SELECT count(*) AS n FROM t") == ("[\"n\"]\n3, ", false))
+        #expect(outcome(connection, "SELECT count(*) AS n FROM main.t") == ("[\"n\"]\n300, ", true))
     }
 
     @Test func `sums that can exceed 64 bits, and columns with NaN, are left to SQLite`() throws {
@@ -328,7 +328,7 @@ import Testing
         ] {
             #expect(!outcome(connection, sql).isTaken, "\(sql)")
         }
-        #expect(outcome(connection, "SELECT count(d) AS c FROM t").text.contains("int(2)"))
+        #expect(outcome(connection, "SELECT count(d) AS c FROM t").text.hasSuffix("\n2, "))
         #expect(outcome(connection, "SELECT max(n) FROM t").isTaken)
     }
 

@@ -68,7 +68,7 @@ import Testing
             let isThree = round % 4 == 3
             let sql = (isThree ? joins.three("t") : joins.two("t"), isThree ? again.three("r") : again.two("r"))
             func rows(_ sql: String) throws -> [String] {
-                try connection.all("SELECT * FROM (\(sql)) LIMIT 60000").map { "\($0)" }.sorted()
+                try connection.all("SELECT * FROM (\(sql)) LIMIT 60000").map(rowText).sorted()
             }
             let virtual = try rows(sql.0), real = try rows(sql.1)
             guard real.count < 60000 else { continue }

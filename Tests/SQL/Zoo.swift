@@ -135,3 +135,19 @@ extension SQLConnection {
     /// Returns the first column of each row as text.
     func column(_ sql: String, _ values: [Value] = []) throws -> [String] { try all(sql, values).map { "\($0[0])" } }
 }
+
+/// A row as text in which equal values look the same. SQLite's own tables do not store the sign of zero.
+func rowText(_ row: [Value]) -> String {
+    var text = ""
+    for value in row {
+        switch value {
+        case .null: text += "null"
+        case .int(let number): text += String(number)
+        case .double(let number): text += number == 0 ? "0.0" : "\(number)"
+        case .string(let string): text += "'" + string + "'"
+        default: text += "\(value)".replacing("(-0.0)", with: "(0.0)")
+        }
+        text += ", "
+    }
+    return text
+}
