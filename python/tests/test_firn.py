@@ -10,6 +10,7 @@ import datetime
 import decimal
 import errno
 import gc
+import itertools
 import os
 import pickle
 import random
@@ -409,7 +410,7 @@ class Arrow(unittest.TestCase):
                         self.assertEqual(pyarrow.types.is_dictionary(kind), name in ("t", "same"), name)
                         self.assertEqual(pyarrow.schema(scan).field(name).type, kind)
                     self.assertTrue(found.cast(plain.schema).equals(plain))
-                    self.assertEqual([row.get("t") for row in scan][:100], plain.slice(0, 100)["t"].to_pylist())
+                    self.assertEqual([row.get("t") for row in itertools.islice(scan, 100)], plain.slice(0, 100)["t"].to_pylist())
             values = [value for part in parts for value in part]
             self.assertEqual(table.scan(["t"], dictionaries=True).to_arrow()["t"].to_pylist(), values)
             with db.write() as transaction:
@@ -898,7 +899,7 @@ class Writing(unittest.TestCase):
             "m": pyarrow.array(decimals, pyarrow.decimal128(15, 2)),
             "long": pyarrow.array([decimal.Decimal("12345678901234567.89"), *decimals[1:]], pyarrow.decimal128(25, 2)),
         }
-        nulls = {f"{name} or none": pyarrow.array([None, *array.slice(1).to_pylist()], array.type) for name, array in plain.items()}
+        nulls = {f"{name} or none": pyarrow.concat_arrays([pyarrow.nulls(1, array.type), array.slice(1)]) for name, array in plain.items()}
         # The first value is null, the others are as before.
         rows = pyarrow.table({**plain, **nulls})
         with self.db.write() as transaction:
