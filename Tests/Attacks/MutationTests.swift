@@ -12,7 +12,7 @@ private let environment = ProcessInfo.processInfo.environment
 /// case is then in FIRN_ATTACK_CASES or in the temporary folder.
 @Suite struct MutationTests {
     private static func torment(_ attack: Attack, short: Int) {
-        let count = environment["FIRN_ATTACKS"].flatMap { Int($0) } ?? Tier.cases(short / 3, of: short),
+        let count = environment["FIRN_ATTACKS"].flatMap { Int($0) } ?? Tier.cases(short / 5, of: short),
             seed = environment["FIRN_ATTACK_SEED"].flatMap { UInt64($0) } ?? 1
         Hash128.believesAnything = attack.knowsHashes
         // The address sanitizer reserves terabytes of address space, and is several times slower.

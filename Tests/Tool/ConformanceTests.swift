@@ -117,18 +117,20 @@ struct OutsideFormat: CustomTestStringConvertible, Sendable {
         }
     }
 
-    @Test(arguments: OutsideFormat.all) func `ten thousand columns come back, or are refused with the limit`(format: OutsideFormat) throws {
+    @Test func `ten thousand columns come back from every format, or are refused with the limit`() throws {
         let scratch = try Scratch(), count = 10_000
         let header = (0..<count).map { "c\($0)" }.joined(separator: ","), row = (0..<count).map(String.init).joined(separator: ",")
         try scratch.write("in.csv", "\(header)\n\(row)\n")
         #expect(try scratch.firn("convert", "in.csv", "t.firn").code == 0)
-        let run = try scratch.firn("convert", "t.firn", "t.\(format.name)")
-        if let limit = format.maximumColumns {
-            #expect(run.code == 3 && run.errors.contains("\(limit)") && !scratch.has("t.\(format.name)"), "\(run.code) \(run.errors)")
-        } else {
-            #expect(run.code == 0, "\(run.errors)")
-            let query = try scratch.firn("query", "t.\(format.name)", "-s", "c9999", "--format", "csv")
-            #expect(query.out == "c9999\n9999\n", "\(query.out.prefix(200))\(query.errors)")
+        for format in OutsideFormat.all {
+            let run = try scratch.firn("convert", "t.firn", "t.\(format.name)")
+            if let limit = format.maximumColumns {
+                #expect(run.code == 3 && run.errors.contains("\(limit)") && !scratch.has("t.\(format.name)"), "\(run.code) \(run.errors)")
+            } else {
+                #expect(run.code == 0, "\(format.name): \(run.errors)")
+                let query = try scratch.firn("query", "t.\(format.name)", "-s", "c9999", "--format", "csv")
+                #expect(query.out == "c9999\n9999\n", "\(format.name): \(query.out.prefix(200))\(query.errors)")
+            }
         }
     }
 
@@ -211,25 +213,28 @@ struct OutsideFormat: CustomTestStringConvertible, Sendable {
         #expect(lines.last == "1" && !scratch.has("out.firn"), "\(lines)")
     }
 
-    @Test(arguments: OutsideFormat.all) func `an interrupted conversion leaves no file, and the target as it was`(format: OutsideFormat)
-        throws
-    {
-        let scratch = try Scratch(), target = "t.\(format.name)"
-        try scratch.write("in.csv", "id,name\n" + (0..<400_000).map { "\($0),name \($0 &* 2_654_435_761 % 1_000_003)\n" }.joined())
-        #expect(try scratch.firn("convert", "in.csv", "in.firn", "-q").code == 0)
+    @Test func `an interrupted conversion to any format leaves no file, and the target as it was`() throws {
+        let source = try Scratch()
+        try source.write("in.csv", "id,name\n" + (0..<400_000).map { "\($0),name \($0 &* 2_654_435_761 % 1_000_003)\n" }.joined())
+        #expect(try source.firn("convert", "in.csv", "in.firn", "-q").code == 0)
+        for format in OutsideFormat.all { try interrupt(source.file("in.firn").path, "t.\(format.name)") }
+    }
+
+    private func interrupt(_ source: String, _ target: String) throws {
+        let scratch = try Scratch()
         try scratch.write(target, "kept")
         let process = Process()
         process.executableURL = FirnRun.binary
-        process.arguments = ["convert", "in.firn", target, "--force", "-q"]
+        process.arguments = ["convert", source, target, "--force", "-q"]
         process.currentDirectoryURL = scratch.folder
         process.standardError = FileHandle.nullDevice
         try process.run()
         // Writing has begun once there is a temporary file.
         let deadline = Date().addingTimeInterval(20)
-        while process.isRunning, scratch.names.count < 4, Date() < deadline { usleep(500) }
+        while process.isRunning, scratch.names.count < 2, Date() < deadline { usleep(500) }
         process.interrupt()
         process.wait()
-        #expect(Set(scratch.names) == ["in.csv", "in.firn", target], "\(scratch.names)")
+        #expect(scratch.names == [target], "\(scratch.names)")
         guard process.terminationStatus != 0 else { return }  // the command ended before the signal arrived
         #expect(process.terminationStatus == 130 || process.terminationReason == .uncaughtSignal, "\(process.terminationStatus)")
         #expect(try scratch.read(target) == "kept")

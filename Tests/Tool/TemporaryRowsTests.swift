@@ -6,17 +6,24 @@ import Testing
 @Suite struct TemporaryRowsTests {
     private static let low = ["--memory", "12MB"]
 
-    /// A folder with tables of 40,000 rows as CSV and in other formats, and an empty folder `tmp`. `o` and `n` differ in a few rows; the rows
-    /// of `s` are those of `o` in another order.
-    private func tables(_ endings: [String]) throws -> Scratch {
-        let scratch = try Scratch(), count = 40_000
+    private static let texts: [String: String] = {
+        let count = 40_000, header = "id,name,score,note\n"
         func row(_ id: Int, _ isNew: Bool) -> String {
             "\(id),name \(id * 7919 % 10_007),\(isNew && id % 4000 == 7 ? -1 : Double(id) / 4),\(id % 3 == 0 ? "" : "note \(id)")\n"
         }
-        let header = "id,name,score,note\n"
-        try scratch.write("o.csv", header + (0..<count).filter { $0 != 9999 }.map { row($0, false) }.joined())
-        try scratch.write("n.csv", header + (0..<count).filter { $0 != 77 }.map { row($0, true) }.joined())
-        try scratch.write("s.csv", header + (0..<count).map { $0 * 7919 % count }.filter { $0 != 9999 }.map { row($0, false) }.joined())
+        let rows = (0..<count).map { row($0, false) }
+        return [
+            "o": header + rows.indices.filter { $0 != 9999 }.map { rows[$0] }.joined(),
+            "n": header + rows.indices.filter { $0 != 77 }.map { $0 % 4000 == 7 ? row($0, true) : rows[$0] }.joined(),
+            "s": header + rows.indices.map { $0 * 7919 % count }.filter { $0 != 9999 }.map { rows[$0] }.joined(),
+        ]
+    }()
+
+    /// A folder with tables of 40,000 rows as CSV and in other formats, and an empty folder `tmp`. `o` and `n` differ in a few rows; the rows
+    /// of `s` are those of `o` in another order.
+    private func tables(_ endings: [String]) throws -> Scratch {
+        let scratch = try Scratch()
+        for (name, text) in Self.texts { try scratch.write(name + ".csv", text) }
         for name in ["o", "n", "s"] {
             for ending in endings {
                 let run = try scratch.firn("convert", "-q", "\(name).csv", "\(name).\(ending)")
