@@ -17,6 +17,8 @@ package struct EncodingFeatures: OptionSet, Sendable, Hashable {
     package static let text = EncodingFeatures(rawValue: 1 << 34)
     /// Streams that are coded with the predictions of a model.
     package static let models = EncodingFeatures(rawValue: 1 << 35)
+    /// A dictionary of doubles, or a form of mixed doubles after those of bit 33.
+    package static let doubles = EncodingFeatures(rawValue: 1 << 36)
 }
 
 extension IntegersEncoding {
@@ -28,7 +30,7 @@ extension IntegersEncoding {
 
 extension FloatsEncoding {
     /// The feature that a file with this encoding needs.
-    var features: EncodingFeatures { rawValue > FloatsEncoding.split.rawValue ? .numbers : [] }
+    var features: EncodingFeatures { self == .dictionary ? .doubles : rawValue > FloatsEncoding.split.rawValue ? .numbers : [] }
 }
 
 extension TextEncoding {

@@ -44,8 +44,21 @@ func sampleFloats(count: Int, seed: UInt64) -> [(String, [Double], Bool)] {
         ("years of days with 15 digits", make { _ in Double(String(format: "%.15g", Double(dice.below(30_000)) / 365.25))! }, false),
         ("multiples of a tenth", make { _ in Double(dice.below(30_000) - 9000) * 0.1 }, false),
         ("many digits that repeat", make { 1 / Double($0 % 150 + 3) }, false),
+        ("printed floats", make { _ in printed(Float(Double(dice.below(90_000) - 9000) / 1e4), digits: 15) }, false),
+        ("printed small floats", make { _ in printed(Float(exp(-Double(dice.below(9000)) / 500)), digits: 15) }, false),
+        ("printed floats that repeat", make { _ in printed(log(Float(dice.below(dice.below(900) + 1) + 2)), digits: 16) }, false),
+        ("incomes", make { _ in exp(Double(dice.below(dice.below(1200) + 1)) / 97) }, false),
     ]
 }
+
+func varint(_ n: Int) -> [UInt8] {
+    var out = ByteWriter()
+    out.appendVarint(n)
+    return out.bytes
+}
+
+/// Returns a float as a reader gets it from the text of a program that has written it as a double with some significant digits.
+func printed(_ value: Float, digits: Int) -> Double { Double(String(format: "%.\(digits)g", Double(value)))! }
 
 @Suite struct FloatsTests {
     @Test(arguments: [Profile.fast, .standard, .small])
@@ -70,5 +83,83 @@ func sampleFloats(count: Int, seed: UInt64) -> [(String, [Double], Bool)] {
                 }
             }
         }
+    }
+
+    private func encode(_ values: [Double], present: Bits? = nil, profile: Profile = .standard) -> [UInt8] {
+        values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: present, single: false, profile: profile) }
+    }
+
+    private func name(_ bytes: [UInt8], count: Int) throws -> String {
+        try withExactBytes(bytes) { try FloatsReader($0, count: count).encodingName }
+    }
+
+    @Test func `doubles with many digits that repeat are codes into their distinct values`() throws {
+        var dice = Dice(4)
+        // Every third value is a new one, and no value is a decimal.
+        let values = (0..<12_000).map { _ in exp(Double(dice.below(4000)) / 97) }
+        let bytes = encode(values)
+        #expect(try name(bytes, count: values.count).contains("dictionary("))
+        #expect(bytes.count < 4000 * 7 + 12_000 * 12 / 8 + 100)
+        // With gaps, the dictionary has no value that only an absent row has.
+        var present = Bits(repeating: true, count: values.count), gaps = values
+        for i in stride(from: 1, to: values.count, by: 3) {
+            present[i] = false
+            gaps[i] = -Double(i) / 7
+        }
+        let sparse = encode(gaps, present: present)
+        #expect(try name(sparse, count: values.count).contains("dictionary("))
+        try withExactBytes(sparse) { raw in
+            let reader = try FloatsReader(raw, count: values.count)
+            for i in values.indices where present[i] { #expect(try reader.value(at: i) == values[i]) }
+            #expect(try #require(reader.bounds()).0 >= 1)
+        }
+    }
+
+    @Test(arguments: [14, 15, 16])
+    func `floats that were printed as doubles take the bytes of floats`(digits: Int) throws {
+        var dice = Dice(5)
+        for scale in [1e4, 1e7] {
+            let values = (0..<5000).map { _ in printed(Float(Double(dice.below(1 << 22)) / scale), digits: digits) }
+            let bytes = encode(values)
+            #expect(bytes.count <= 5000 * 32 / 8 + 200, "\(digits) digits, \(scale)")
+            #expect(try name(bytes, count: values.count).contains("rounded single"), "\(digits) digits, \(scale)")
+        }
+    }
+
+    @Test func `integers with few distinct values far apart are a dictionary, neighbours are not`() throws {
+        var dice = Dice(6)
+        func encodingOf(_ values: [Int64]) throws -> String {
+            let bytes = values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .standard) }
+            return try withExactBytes(bytes) { try IntegersReader($0, count: values.count).encodingName }
+        }
+        let far: [Int64] = (0..<5000).map { Int64(bitPattern: mix(UInt64($0), 7)) }
+        let codes: [Int64] = (0..<30_000).map { _ in Int64(dice.below(5000)) }
+        #expect(try encodingOf(codes.map { far[Int($0)] }).hasPrefix("dictionary("))
+        #expect(try !encodingOf(codes).hasPrefix("dictionary("))
+    }
+
+    @Test func `a stream reports the features of its id, of its forms and of the streams in it`() throws {
+        func features(_ bytes: [UInt8], _ count: Int) throws -> EncodingFeatures {
+            try withExactBytes(bytes) { try FloatsReader($0, count: count).features }
+        }
+        // One form, decimals of one digit or printed Floats: the constant 7.
+        #expect(try features([6, 1, 2, 1, 3, 2, 1, 14], 3) == .numbers)
+        #expect(try features([6, 1, 8, 15, 3, 2, 1, 14], 3) == [.numbers, .doubles])
+        #expect(try features([6, 1, 9, 1, 15, 3, 2, 1, 14], 3) == [.numbers, .doubles])
+        #expect(try features([7, 1, 2, 1, 0, 1, 0], 3) == .doubles)
+        // Modelled integers within decimals, mixed doubles and a dictionary.
+        let ends: [Int64] = [5, 250, 499, 999]
+        let digits: [Int64] = (0..<4000).map { i in
+            let end = ends[Int(mix(UInt64(i), 7) % 4)]
+            return (Int64(i % 7) * 1000 + end) * 1_000_000_007
+        }
+        let coded = digits.withUnsafeBufferPointer { encodeModelled($0, low: digits.min()!, high: digits.max()!, goal: 1 << 20) }
+        let modelled = try #require(coded)
+        let size = varint(modelled.count)
+        var mixed: [UInt8] = [6, 1, 2, 1], dictionary: [UInt8] = [7, 1, 2, 1, 0]
+        mixed += varint(4000) + size + modelled
+        dictionary += modelled
+        #expect(try features(mixed, 4000) == [.numbers, .models])
+        #expect(try features(dictionary, 4000) == [.doubles, .models])
     }
 }

@@ -149,6 +149,29 @@ import Testing
         }
     }
 
+    @Test func `dictionaries of doubles with wrong values or codes are refused`() throws {
+        func opens(_ bytes: [UInt8], _ count: Int) -> Bool { withExactBytes(bytes) { (try? FloatsReader($0, count: count)) != nil } }
+        // Two decimals of one digit, 0.5 and 0.7, and the codes 1, 0, 1.
+        let values: [UInt8] = [6, 2, 1, 0, 2, 10, 4], codes: [UInt8] = [3, 0, 0, 1, 0, 1, 0b101]
+        #expect(opens([7, 2] + values + codes, 3))
+        #expect(!opens([7, 4] + values + codes, 3), "more values than rows")
+        #expect(!opens([7] + varint(65_537) + values + codes, 100_000), "too many values")
+        #expect(!opens([7, 2, 7, 7] + values.dropFirst() + codes, 3), "a dictionary within a dictionary")
+        #expect(!opens([7, 2, 200] + values.dropFirst() + codes, 3), "the values are cut off")
+        // A dictionary without values, and a code outside it.
+        for bytes in [[7, 0, 1, 0] + codes, [7, 1, 2, 1, 0] + codes, [7, 2] + values + [1, 4], [7, 2] + values + [1, 1]] as [[UInt8]] {
+            withExactBytes(bytes) { raw in
+                guard let reader = try? FloatsReader(raw, count: 3) else { return }
+                var out = [Double](repeating: 0, count: 1024)
+                #expect(throws: Damage.self) {
+                    try out.withUnsafeMutableBufferPointer { try reader.decode(vector: 0, into: $0.baseAddress!) }
+                }
+                #expect(throws: Damage.self) { try reader.value(at: 0) }
+                _ = (reader.bounds(), reader.bounds(ofVector: 0))
+            }
+        }
+    }
+
     @Test func `mixed doubles with wrong forms, counts or ranks are refused`() throws {
         func opens(_ bytes: [UInt8], _ count: Int) -> Bool { withExactBytes(bytes) { (try? FloatsReader($0, count: count)) != nil } }
         // One decimal form with the constant 7.
@@ -164,7 +187,12 @@ import Testing
         }
         let two = withUnsafeBytes(of: (2.0).bitPattern.littleEndian) { Array($0) }
         #expect(opens([6, 1, 7] + two + [15, 3, 2, 1, 14], 3))
-        for digits in [0, 18, 255] as [UInt8] { #expect(!opens([6, 1, 7] + two + [digits, 3, 2, 1, 14], 3), "\(digits) digits") }
+        for digits in [0, 18, 255] as [UInt8] {
+            #expect(!opens([6, 1, 7] + two + [digits, 3, 2, 1, 14], 3), "\(digits) digits")
+            #expect(!opens([6, 1, 8, digits, 3, 2, 1, 14], 3), "\(digits) digits of a printed Float")
+            #expect(!opens([6, 1, 9, 2, digits, 3, 2, 1, 14], 3), "\(digits) digits of a printed decimal")
+        }
+        #expect(!opens([6, 1, 9, 19, 15, 3, 2, 1, 14], 3), "too many decimals of a printed Float")
         // All values of form 0, of which there is only one; and values of form 2, which does not exist.
         for form in [0, 2] as [UInt8] {
             try withExactBytes([6, 2, 0, 0, 2, 1, form * 2, 1, 2, 1, 14, 1, 2, 1, 14]) { raw in

@@ -66,6 +66,9 @@ struct GoldenFile: Sendable {
         GoldenFile(
             name: "models.firn", hash: "f17137f5cca1e648d68968091ed942b5", readerFeatures: 1 << 35, writerFeatures: 0,
             write: ModelledRows.write, rows: ["Stop": ModelledRows.rows]),
+        GoldenFile(
+            name: "doubles.firn", hash: "db90817e2113d9cf624b260048842f77", readerFeatures: 1 << 33 | 1 << 36, writerFeatures: 0,
+            write: DoubleRows.write, rows: ["Wage": DoubleRows.rows]),
     ]
 }
 

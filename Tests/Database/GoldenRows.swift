@@ -334,6 +334,33 @@ extension GoldenRows {
     }
 }
 
+/// Doubles that are codes into their distinct values, and Floats that were printed with 15 digits.
+enum DoubleRows {
+    static let type = TypeSchema(
+        "Wage",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("hourly", ColumnType(.double, optional: true)),
+            ColumnSchema("yearly", ColumnType(.double)),
+        ])
+
+    static var rows: [[Value]] {
+        (0..<2500).map { i in
+            let x = GoldenRows.mix(i), cents = Double(Float(Double(x >> 8 % 90_000) / 100))
+            return [
+                .int(Int64(i)), i % 13 == 3 ? .null : .double(Double(String(format: "%.15g", cents))!),
+                .double((Double(x % 600) + 1 / 3.0).squareRoot()),
+            ]
+        }
+    }
+
+    static func write(_ path: String) throws {
+        let transaction = try Database.create(path: path).begin()
+        try transaction.extendSchema([type])
+        try transaction.bulkWriter("Wage").append(RandomBatches.batch(rows, of: type))
+        try transaction.commit()
+    }
+}
+
 enum RandomBatches {
     static func batch(_ rows: [[Value]], of type: TypeSchema) -> Batch {
         var batch = Batch(type, in: Schema([type]))

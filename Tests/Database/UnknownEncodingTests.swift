@@ -113,5 +113,7 @@ import Testing
         #expect(EncodingFeatures.relations.rawValue == ReaderFeature.relations.bit)
         #expect(EncodingFeatures.numbers.rawValue == ReaderFeature.numberEncodings.bit)
         #expect(EncodingFeatures.text.rawValue == ReaderFeature.textEncodings.bit)
+        #expect(EncodingFeatures.models.rawValue == ReaderFeature.modelledStreams.bit)
+        #expect(EncodingFeatures.doubles.rawValue == ReaderFeature.doubleEncodings.bit)
     }
 }

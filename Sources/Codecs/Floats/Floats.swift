@@ -7,6 +7,7 @@ import FirnBytes
 // single           id 3 · integer stream to the end: the ordered bits of the Float
 // single decimals  id 4 · like decimals, value = Double(Float(k / 10^d))
 // mixed            id 6 · see FloatsMixed
+// dictionary       id 7 · see FloatsDictionary
 // split            id 5 · r (u8, 32…60) · upper bits: length (varint), integer stream · lower r bits: integer stream to the end
 // Ordered bits: unchanged if the sign is clear, otherwise with all other bits flipped. They sort like the values.
 
@@ -15,14 +16,24 @@ package enum FloatsEncoder {
     /// Encodes `values`. `single` requires that every present value is exactly representable as a Float.
     package static func encode(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8] {
         guard values.count > 0, present?.noneSet != true else { return [FloatsEncoding.empty.rawValue] }
+        let best = encodeDistinct(values, present: present, single: single, profile: profile)
+        // Numbers that take two bytes leave little to gain.
+        guard profile != .fast, best.count > values.count &* 2 else { return best }
+        let goal = best.count &* (profile.isSmall ? 98 : 95) / 100
+        return encodeDictionary(values, present: present, single: single, profile: profile, goal: goal) ?? best
+    }
+
+    /// Encodes `values` without a dictionary of doubles.
+    static func encodeDistinct(_ values: UnsafeBufferPointer<Double>, present: Bits? = nil, single: Bool, profile: Profile) -> [UInt8] {
         let decimals = encodeDecimals(values, present: present, single: single, profile: profile)
         // Numbers of up to three digits leave little to gain.
         if let decimals, profile == .fast || !decimals.hasExceptions && decimals.digits < 4 { return decimals.bytes }
         let mixed = single || profile == .fast ? nil : MixedEncoder(values, present: present)
         if let decimals, !decimals.hasExceptions {
             // Decimals with the same number of digits are read faster.
-            guard let mixed, mixed.hasBase || mixed.expectedSaving > (profile.isSmall ? 4 : 20) else { return decimals.bytes }
-            return mixed.encode(profile: profile, goal: decimals.bytes.count &* (profile.isSmall ? 98 : 80) / 100) ?? decimals.bytes
+            guard let mixed, mixed.isUnusual || mixed.expectedSaving > (profile.isSmall ? 4 : 20) else { return decimals.bytes }
+            let share = profile.isSmall ? 98 : values.count < fullSegment ? 88 : 80
+            return mixed.encode(profile: profile, goal: decimals.bytes.count &* share / 100) ?? decimals.bytes
         }
         var best = decimals?.bytes
         // Doubles of unknown form, and exceptions, are stored in full each time, so doubles that repeat can be smaller in a dictionary.
@@ -121,6 +132,7 @@ package final class FloatsReader: Sendable {
         case .decimals, .singleDecimals: body = try FloatsDecimalScaled(&reader, count: count, single: encoding == .singleDecimals)
         case .split: body = try FloatsSplit(&reader, count: count)
         case .mixed: body = try FloatsMixed(&reader, count: count)
+        case .dictionary: body = try FloatsDictionary(&reader, count: count)
         }
         body.ownFeatures = encoding.features
     }
@@ -166,7 +178,7 @@ class FloatsBody: @unchecked Sendable {
     let count: Int
     init(count: Int) { self.count = count }
     /// The features that the id of the encoding needs.
-    fileprivate(set) final var ownFeatures: EncodingFeatures = []
+    final var ownFeatures: EncodingFeatures = []
     /// The features that this stream and those nested in it need. Encodings of version 1 override it.
     var features: EncodingFeatures { ownFeatures }
     var name: String { "empty" }

@@ -1,7 +1,11 @@
 import FirnBytes
 
 /// 10^d; exact for every d.
-let powersOfTen: [Double] = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18]
+let powersOfTen: [Double] = [
+    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+]
+/// The greatest d of an encoding that has one.
+let maximumDecimals = 18
 
 /// Returns k with value = k / 10^d bit for bit, or nil if there is none below 2^51.
 @inline(__always)
@@ -84,7 +88,7 @@ final class FloatsDecimalScaled: FloatsBody, @unchecked Sendable {
     init(_ reader: inout ByteReader, count: Int, single: Bool) throws(Damage) {
         self.single = single
         d = Int(try reader.read(UInt8.self))
-        guard d < powersOfTen.count else { throw Damage("decimals with too many digits") }
+        guard d <= maximumDecimals else { throw Damage("decimals with too many digits") }
         power = powersOfTen[d]
         exceptions = try reader.readCount(limit: count)
         width = bitWidth(UInt64(max(count, 1) &- 1))

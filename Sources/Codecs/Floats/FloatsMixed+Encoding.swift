@@ -10,8 +10,8 @@ struct MixedEncoder {
     private(set) var expectedSaving = 0
     /// Whether some values have none of the forms, and whether half of the values are repetitions.
     private(set) var hasOthers = true, hasRepeats = true
-    /// Whether many values are multiples or fractions of a number that is no power of ten.
-    private(set) var hasBase = false
+    /// Whether many values are multiples or fractions of a number that is no power of ten, or Floats that were rounded to some digits.
+    private(set) var isUnusual = false
 
     /// Chooses forms for a sample.
     init(_ values: UnsafeBufferPointer<Double>, present: Bits?) {
@@ -28,7 +28,7 @@ struct MixedEncoder {
     }
 
     private mutating func choose(_ sample: [Double]) {
-        guard sample.count >= 16 else { return }
+        guard sample.count >= 16, !chooseRoundedSingles(sample) else { return }
         // Digits that are needed, by form; many digits are a hint at a base that is no power of ten.
         var decimals = [Int](repeating: 0, count: 19), singles = [Int](repeating: 0, count: 19), others: [Double] = []
         for value in sample {
@@ -41,7 +41,7 @@ struct MixedEncoder {
         }
         if others.count * 5 > sample.count, let base = FloatBase.find(others) {
             forms.append(base)
-            hasBase = true
+            isUnusual = true
             others.removeAll { FloatForm.integer($0, base) != nil }
         }
         for value in others { if case .decimal(let d) = MixedEncoder.fewestDigits(value).form { decimals[d] += 1 } }
@@ -56,6 +56,27 @@ struct MixedEncoder {
         let unknown = sample.count { value in !forms.contains { FloatForm.integer(value, $0) != nil } }
         hasOthers = unknown * 50 > sample.count
         hasRepeats = Set(sample.map(\.bitPattern)).count * 2 < sample.count
+    }
+
+    /// Chooses the forms of Floats that a program has printed with some significant digits, if nearly all values are such.
+    private mutating func chooseRoundedSingles(_ sample: [Double]) -> Bool {
+        // Floats that need few digits are not rounded, so a value with many digits decides.
+        guard let s = [15, 16, 14].first(where: { s in sample.count { FloatForm.isRoundedSingle($0, s) } * 20 > sample.count * 19 }),
+            sample.count(where: { !FloatForm.isDecimal($0, 9) && Double(Float($0)) != $0 }) * 10 > sample.count
+        else { return false }
+        var decimals = [Int](repeating: 0, count: 9), others = 0
+        for value in sample where FloatForm.isRoundedSingle(value, s) {
+            if let d = decimals.indices.first(where: { FloatForm.integer(value, .roundedSingleDecimal($0, s)) != nil }) {
+                decimals[d] += 1
+            } else {
+                others += 1
+            }
+        }
+        forms = MixedEncoder.merged(decimals, of: sample.count).map { .roundedSingleDecimal($0, s) }
+        if others * 50 > sample.count || forms.isEmpty { forms.append(.roundedSingle(s)) }
+        (isUnusual, hasOthers) = (true, false)
+        hasRepeats = Set(sample.map(\.bitPattern)).count * 2 < sample.count
+        return true
     }
 
     /// Returns the numbers of digits that are worth a form of their own. Among numbers with d digits, a tenth has fewer by chance: they are
@@ -162,8 +183,8 @@ extension FloatForm {
         switch self {
         case .multiple, .quotient, .roundedMultiple, .roundedQuotient: 0
         case .decimal(let d): d * 2 + 1
-        case .singleDecimal(let d): d * 2 + 2
-        case .single: 40
+        case .singleDecimal(let d), .roundedSingleDecimal(let d, _): d * 2 + 2
+        case .single, .roundedSingle: 40
         case .ordered: 41
         }
     }
@@ -180,9 +201,23 @@ extension FloatForm {
         case .roundedMultiple(let base, _): nearest(value / base) { form.double($0) == value && bitsAgree(value, $0) }
         case .roundedQuotient(let base, _): nearest(value * base) { form.double($0) == value && bitsAgree(value, $0) }
         case .single: Double(Float(value)).bitPattern == value.bitPattern ? order(Float(value)) : nil
+        case .roundedSingle(let s): isRoundedSingle(value, s) ? order(Float(value)) : nil
+        case .roundedSingleDecimal(let d, _):
+            nearest(value * powersOfTen[d]) {
+                // Most candidates differ in the first digits already.
+                Float(Double($0) / powersOfTen[d]) == Float(value) && form.double($0) == value && bitsAgree(value, $0)
+            }
         case .ordered: order(value)
         }
     }
+
+    /// Whether a value is a Float rounded to `s` significant digits, bit for bit.
+    static func isRoundedSingle(_ value: Double, _ s: Int) -> Bool {
+        printed(Double(Float(value)), digits: s).bitPattern == value.bitPattern
+    }
+
+    /// Whether a value has at most `d` decimals.
+    static func isDecimal(_ value: Double, _ d: Int) -> Bool { integer(value, .decimal(d)) != nil }
 
     /// Equal doubles have the same bits, except 0 and −0.
     @inline(__always)

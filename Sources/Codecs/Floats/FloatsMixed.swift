@@ -8,12 +8,15 @@ import FirnBytes
 // form     kind (u8) and its parameters: 0 ordered bits · 1 ordered bits of the Float · 2 decimal: d (u8), k / 10^d
 //          · 3 single decimal: d (u8), Double(Float(k / 10^d)) · 4 multiple: base (double), k · base · 5 quotient: base (double), k / base
 //          · 6, 7 as 4, 5, then s (u8): rounded to s digits
+//          · 8 ordered bits of the Float: s (u8), rounded to s significant digits · 9 single decimal: d (u8), s (u8), as 3, rounded so
 
 /// How an integer represents a double. Larger integers represent larger or equal doubles.
 enum FloatForm: Equatable {
     case ordered, single, decimal(Int), singleDecimal(Int), multiple(Double), quotient(Double)
     /// Rounded to a number of significant digits, as programs do that print 15.
     case roundedMultiple(Double, Int), roundedQuotient(Double, Int)
+    /// Floats that a program has printed with this number of significant digits, and those of them that are decimals.
+    case roundedSingle(Int), roundedSingleDecimal(Int, Int)
 
     init(parsing reader: inout ByteReader) throws(Damage) {
         switch try reader.read(UInt8.self) {
@@ -25,13 +28,17 @@ enum FloatForm: Equatable {
         case 5: self = .quotient(try FloatForm.base(&reader))
         case 6: self = .roundedMultiple(try FloatForm.base(&reader), try FloatForm.significant(&reader))
         case 7: self = .roundedQuotient(try FloatForm.base(&reader), try FloatForm.significant(&reader))
-        default: throw Damage("unknown form of doubles", at: reader.position)
+        case 8: self = .roundedSingle(try FloatForm.significant(&reader))
+        case 9:
+            let d = try FloatForm.digits(&reader)
+            self = .roundedSingleDecimal(d, try FloatForm.significant(&reader))
+        case let kind: throw Damage(unknown: "form of doubles \(kind)")
         }
     }
 
     private static func digits(_ reader: inout ByteReader) throws(Damage) -> Int {
         let d = Int(try reader.read(UInt8.self))
-        guard d < powersOfTen.count else { throw Damage("decimals with too many digits", at: reader.position) }
+        guard d <= maximumDecimals else { throw Damage("decimals with too many digits", at: reader.position) }
         return d
     }
 
@@ -71,6 +78,21 @@ enum FloatForm: Equatable {
             out.append(UInt8(7))
             out.append(base)
             out.append(UInt8(s))
+        case .roundedSingle(let s):
+            out.append(UInt8(8))
+            out.append(UInt8(s))
+        case .roundedSingleDecimal(let d, let s):
+            out.append(UInt8(9))
+            out.append(UInt8(d))
+            out.append(UInt8(s))
+        }
+    }
+
+    /// The features that the form needs, except that of the encoding.
+    var features: EncodingFeatures {
+        switch self {
+        case .roundedSingle, .roundedSingleDecimal: .doubles
+        default: []
         }
     }
 
@@ -80,6 +102,8 @@ enum FloatForm: Equatable {
         case .single: "single"
         case .decimal(let d): "\(d)"
         case .singleDecimal(let d): "single \(d)"
+        case .roundedSingle: "rounded single"
+        case .roundedSingleDecimal(let d, _): "rounded single \(d)"
         case .multiple(let base), .roundedMultiple(let base, _): "× \(base)"
         case .quotient(let base), .roundedQuotient(let base, _): "/ \(base)"
         }
@@ -95,16 +119,36 @@ enum FloatForm: Equatable {
         case .quotient(let base): Double(k) / base
         case .roundedMultiple(let base, let s): FloatForm.rounded(Double(k) * base, digits: s)
         case .roundedQuotient(let base, let s): FloatForm.rounded(Double(k) / base, digits: s)
+        case .roundedSingle(let s): FloatForm.printed(singleFromOrdered(k), digits: s)
+        case .roundedSingleDecimal(let d, let s): FloatForm.printed(Double(Float(Double(k) / powersOfTen[d])), digits: s)
         }
     }
 
-    /// Rounds to `s` significant digits, and to 18 decimals at most: x · 10^d, rounded to an integer, / 10^d.
+    /// Rounds to `s` significant digits, and to 18 decimals at most. Zeros after the point count as digits.
     private static func rounded(_ x: Double, digits s: Int) -> Double {
         let m = x.magnitude
         guard m < 1e18 else { return x }
         var n = 0
         while n < 18, powersOfTen[n] <= m { n &+= 1 }
-        let power = powersOfTen[min(18, max(0, s &- n))]
+        return rounded(x, decimals: min(18, max(0, s &- n)))
+    }
+
+    /// Rounds to `s` significant digits, and to 22 decimals at most.
+    static func printed(_ x: Double, digits s: Int) -> Double {
+        let m = x.magnitude
+        guard m < 1e18 else { return x }
+        var n = 0
+        if m >= 1 {
+            while n < 18, powersOfTen[n] <= m { n &+= 1 }
+        } else {
+            while n > s &- 22, m * powersOfTen[1 &- n] < 1 { n &-= 1 }
+        }
+        return rounded(x, decimals: max(0, s &- n))
+    }
+
+    /// Rounds x · 10^d to an integer, and divides it by 10^d. d is at most 22.
+    private static func rounded(_ x: Double, decimals d: Int) -> Double {
+        let m = x.magnitude, power = powersOfTen[d]
         // The product is `high` + `low`, exactly.
         let high = m * power, low = (-high).addingProduct(m, power)
         var whole = high.rounded(.toNearestOrEven)
@@ -133,6 +177,10 @@ enum FloatForm: Equatable {
         case .quotient(let base): each { Double($0) / base }
         case .roundedMultiple(let base, let s): each { FloatForm.rounded(Double($0) * base, digits: s) }
         case .roundedQuotient(let base, let s): each { FloatForm.rounded(Double($0) / base, digits: s) }
+        case .roundedSingle(let s): each { FloatForm.printed(singleFromOrdered($0), digits: s) }
+        case .roundedSingleDecimal(let d, let s):
+            let power = powersOfTen[d]
+            each { FloatForm.printed(Double(Float(Double($0) / power)), digits: s) }
         }
     }
 }
@@ -160,6 +208,13 @@ final class FloatsMixed: FloatsBody, @unchecked Sendable {
         guard many > 1 || streams[0].count == count else { throw Damage("doubles are missing") }
         (self.forms, self.streams) = (forms, streams)
         super.init(count: count)
+    }
+
+    override var features: EncodingFeatures {
+        var all = ownFeatures
+        for form in forms { all.formUnion(form.features) }
+        for stream in streams { all.formUnion(stream.features) }
+        return all.union(choices?.features ?? []).union(ranks?.features ?? [])
     }
 
     override var name: String {

@@ -56,7 +56,7 @@ struct IntegersSurvey {
 }
 
 /// A stream, and whether a reader of it needs several times as long as unpacking bits takes.
-private struct Encoded {
+struct Encoded {
     var bytes: [UInt8]
     var isSlow = false
 }
@@ -146,13 +146,17 @@ private func encodeSingly(_ values: UnsafeBufferPointer<Int64>, _ survey: Intege
             }
         }
     }
-    if let candidate = encodeFewDistinct(values, packedSize: best, profile: profile, depth: depth),
-        candidate.count &* 100 < best &* (profile.isSmall ? 98 : 95)
-    {
-        (winner, best) = (Encoded(bytes: candidate), candidate.count)
+    let plain = best
+    if let candidate = encodeFewDistinct(values, packedSize: best, profile: profile, depth: depth) {
+        let isSlow = candidate.isSlow && values.count >= fullSegment
+        let goal = isSlow ? secondTierGoal(best, values.count, profile) : best &* (profile.isSmall ? 98 : 95) / 100
+        if candidate.bytes.count < goal { (winner, best) = (candidate, candidate.bytes.count) }
     }
+    let isSlow = winner?.isSlow ?? false
     if profile != .fast,
-        let candidate = encodeEntropy(values, survey, packedSize: packedSize, deltaSize: deltaSize, best: best, profile: profile)
+        let candidate = encodeEntropy(
+            values, survey, packedSize: packedSize, deltaSize: deltaSize, best: isSlow ? plain : best, profile: profile),
+        candidate.count < best
     {
         (winner, best) = (Encoded(bytes: candidate, isSlow: true), candidate.count)
     }
@@ -210,7 +214,7 @@ private func isSmooth(_ values: UnsafeBufferPointer<Int64>) -> Bool {
 }
 
 /// Streams of this length belong to tables of more than one segment, whose columns scans read most.
-private let fullSegment = 65_536
+let fullSegment = 65_536
 
 /// Returns the maximum size of a stream that is read several times as slowly as bit-packed values, when the best other one takes `best`
 /// bytes. In full segments, less than a quarter must be half a byte of each value at least.

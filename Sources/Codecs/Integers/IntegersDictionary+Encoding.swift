@@ -1,30 +1,53 @@
 import FirnBytes
 
-/// Encodes values as codes into sorted distinct values; returns nil unless a sample indicates that this is smaller than `packedSize`.
-func encodeFewDistinct(_ values: UnsafeBufferPointer<Int64>, packedSize: Int, profile: Profile, depth: Int) -> [UInt8]? {
-    let limit = min(4096, values.count / 4)
-    guard limit >= 2, packedSize > 64, let distinct = distinctValues(values, limit: limit) else { return nil }
-    let codeWidth = bitWidth(UInt64(distinct.count &- 1))
-    let estimate = distinct.count &* 4 &+ values.count &* codeWidth / 8
-    // Entropy coding may make skewed codes smaller still, so an estimate just below the packed size is sufficient.
-    guard profile == .fast ? estimate &* 20 < packedSize &* 19 : estimate < packedSize else { return nil }
-    return encodeDictionary(values, distinct.sorted(), profile: profile, depth: depth)
+/// Encodes values as codes into sorted distinct values; returns nil unless this is expected to be smaller than `packedSize`. Codes that are
+/// not bit-packed are slow to read, and so are the values of a dictionary that does not fit the fastest cache of a processor.
+func encodeFewDistinct(_ values: UnsafeBufferPointer<Int64>, packedSize: Int, profile: Profile, depth: Int) -> Encoded? {
+    guard values.count >= 8, packedSize > 64, let counted = DistinctCounts(values, goal: packedSize), counted.values.count >= 2 else {
+        return nil
+    }
+    let sorted = counted.values.sorted()
+    // The codes of neighbouring integers are the integers themselves.
+    if sorted[sorted.count &- 1] &- sorted[0] == Int64(sorted.count &- 1) { return nil }
+    let codeWidth = bitWidth(UInt64(sorted.count &- 1)), size = sizeOfAscending(sorted)
+    // Entropy coding may make skewed codes smaller than codes of equal width.
+    let codes = profile == .fast ? values.count &* codeWidth / 8 : min(values.count &* codeWidth / 8, counted.leastBytesOfCodes)
+    guard profile == .fast ? (size &+ codes) &* 20 < packedSize &* 19 : size &+ codes < packedSize else { return nil }
+    let encoded = encodeDictionary(values, sorted, profile: profile, depth: depth)
+    return Encoded(bytes: encoded.bytes, isSlow: encoded.isSlow || sorted.count > 1024)
+}
+
+/// Returns about the number of bytes that ascending values take.
+private func sizeOfAscending(_ sorted: [Int64]) -> Int {
+    var bits = 64
+    for i in sorted.indices.dropFirst() { bits &+= bitWidth(UInt64(bitPattern: sorted[i] &- sorted[i &- 1])) &+ 1 }
+    return bits / 8
 }
 
 /// Encodes values as codes into `sorted`, which contains all of them.
-private func encodeDictionary(_ values: UnsafeBufferPointer<Int64>, _ sorted: [Int64], profile: Profile, depth: Int) -> [UInt8] {
-    var table = DistinctCodes(capacity: sorted.count)
-    for (code, value) in sorted.enumerated() { _ = table.insert(value, Int32(code)) }
+private func encodeDictionary(_ values: UnsafeBufferPointer<Int64>, _ sorted: [Int64], profile: Profile, depth: Int) -> Encoded {
     var out = ByteWriter()
     out.append(IntegersEncoding.dictionary.rawValue)
     out.appendVarint(sorted.count)
-    out.append(lengthPrefixed: sorted.withUnsafeBufferPointer { encodeIntegers($0, profile: .fast, depth: nestingLimit) })
-    let codes = withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { codes in
-        for i in 0..<values.count { codes[i] = Int64(table.find(values[i])) }
-        return encodeIntegers(UnsafeBufferPointer(codes), profile: profile, depth: depth &+ 1)
-    }
+    // A reader decodes the values once. Few of them are not worth a stream within theirs.
+    let isLarge = sorted.count >= 64
+    out.append(
+        lengthPrefixed: sorted.withUnsafeBufferPointer {
+            encodeIntegers($0, profile: isLarge ? profile : .fast, depth: isLarge ? max(2, depth &+ 1) : nestingLimit)
+        })
+    let codes = encodeCodes(values, sorted, profile: profile, depth: depth &+ 1)
     out.append(contentsOf: codes)
-    return out.bytes
+    return Encoded(bytes: out.bytes, isSlow: codes[0] > IntegersEncoding.scaled.rawValue)
+}
+
+/// Encodes the positions of values in `sorted`, which contains all of them.
+func encodeCodes(_ values: UnsafeBufferPointer<Int64>, _ sorted: [Int64], profile: Profile, depth: Int) -> [UInt8] {
+    var table = DistinctCodes(capacity: sorted.count)
+    for (code, value) in sorted.enumerated() { _ = table.code(of: value, orInsert: Int32(code)) }
+    return withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { codes in
+        for i in 0..<values.count { codes[i] = Int64(table.find(values[i])) }
+        return encodeIntegers(UnsafeBufferPointer(codes), profile: profile, depth: depth)
+    }
 }
 
 extension IntegersEncoder {
@@ -32,7 +55,7 @@ extension IntegersEncoder {
     /// the present values, at least one and at most 65,536.
     package static func encodeCoded(_ values: UnsafeBufferPointer<Int64>, present: Bits?, profile: Profile) -> [UInt8] {
         func encode(_ values: UnsafeBufferPointer<Int64>) -> [UInt8] {
-            encodeDictionary(values, Set(values).sorted(), profile: profile, depth: 0)
+            encodeDictionary(values, Set(values).sorted(), profile: profile, depth: 0).bytes
         }
         guard let present, !present.allSet else { return encode(values) }
         return withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { filled in
@@ -42,26 +65,66 @@ extension IntegersEncoder {
     }
 }
 
-/// Returns the distinct values in the order of their appearance; nil if there are more than `limit`, or if a sample indicates that there
-/// are.
-private func distinctValues(_ values: UnsafeBufferPointer<Int64>, limit: Int) -> [Int64]? {
-    let hop = max(1, values.count / 1024)
-    if hop > 1 {
-        var table = DistinctCodes(capacity: 1024), seen: Int32 = 0
-        for i in stride(from: 0, to: values.count, by: hop) where table.insert(values[i], seen) { seen &+= 1 }
-        if seen > 600 || Int(seen) > limit { return nil }
+/// The distinct values of a stream, and how often they occur.
+struct DistinctCounts {
+    /// In the order of their appearance.
+    private(set) var values: [Int64] = []
+    private var counts: [Int32] = []
+
+    /// Returns nil if there are more than 65,536 distinct values, or so many that a dictionary is hardly smaller than `goal` bytes, or if a
+    /// sample indicates that.
+    init?(_ all: UnsafeBufferPointer<Int64>, goal: Int) {
+        // Each distinct value is expected to take a byte less than a value does on average.
+        let bits = goal &* 8 / max(1, all.count)
+        let limit = min(65_536, bits <= 10 ? min(4096, all.count / 4) : all.count &* 3 / 4)
+        guard limit >= 2 else { return nil }
+        let hop = all.count / 1024
+        if hop > 1 {
+            let sampled = (all.count &+ hop &- 1) / hop
+            var table = DistinctCodes(capacity: sampled), once = 0, seen: Int32 = 0, again = [Bool](repeating: false, count: sampled)
+            for i in stride(from: 0, to: all.count, by: hop) {
+                let code = table.code(of: all[i], orInsert: seen)
+                if code == seen {
+                    seen &+= 1
+                    once &+= 1
+                } else {
+                    if !again[Int(code)] { once &-= 1 }
+                    again[Int(code)] = true
+                }
+            }
+            // The share of values that occur once in the sample is about the probability that a further value is a new one (Good, Turing).
+            if once &* 100 > sampled &* (bits <= 10 ? 40 : 85) || Int(seen) > limit { return nil }
+        }
+        var table = DistinctCodes(capacity: min(limit, 4096))
+        for value in all {
+            if table.isFull { table.grow() }
+            let code = Int(table.code(of: value, orInsert: Int32(values.count)))
+            if code == values.count {
+                values.append(value)
+                counts.append(1)
+                if values.count > limit { return nil }
+            } else {
+                counts[code] &+= 1
+            }
+        }
     }
-    var table = DistinctCodes(capacity: limit), distinct: [Int64] = []
-    for value in values where table.insert(value, Int32(distinct.count)) {
-        distinct.append(value)
-        if distinct.count > limit { return nil }
+
+    /// The number of bytes that codes need if each is coded with its own probability.
+    var leastBytesOfCodes: Int {
+        Logarithm.withTable { table in
+            var total = 0, spent = 0
+            for count in counts {
+                total &+= Int(count)
+                spent &+= Int(count) &* Logarithm.of(Int(count), table)
+            }
+            return (total &* Logarithm.of(max(1, total), table) &- spent) >> 19
+        }
     }
-    return distinct
 }
 
 /// An open-addressing table from integers to codes.
 struct DistinctCodes {
-    private var keys: [Int64], codes: [Int32], mask: Int, shift: UInt64
+    private var keys: [Int64], codes: [Int32], mask: Int, shift: UInt64, size = 0
 
     init(capacity: Int) {
         let log = max(4, bitWidth(UInt64(capacity &* 2)))
@@ -74,17 +137,28 @@ struct DistinctCodes {
     @inline(__always)
     private func slot(_ key: Int64) -> Int { Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) &>> shift) }
 
-    /// Inserts a key; returns false if the key was already in the table.
+    /// Returns the code of a key. A key that is not in the table is inserted with the code `new`.
     @inline(__always)
-    mutating func insert(_ key: Int64, _ code: Int32) -> Bool {
+    mutating func code(of key: Int64, orInsert new: Int32) -> Int32 {
         var at = slot(key)
         while codes[at] >= 0 {
-            if keys[at] == key { return false }
+            if keys[at] == key { return codes[at] }
             at = (at &+ 1) & mask
         }
         keys[at] = key
-        codes[at] = code
-        return true
+        codes[at] = new
+        size &+= 1
+        return new
+    }
+
+    /// Whether half of the slots are taken.
+    var isFull: Bool { size &* 2 > mask }
+
+    /// Doubles the number of slots.
+    mutating func grow() {
+        var larger = DistinctCodes(capacity: mask &+ 1)
+        for at in 0...mask where codes[at] >= 0 { _ = larger.code(of: keys[at], orInsert: codes[at]) }
+        self = larger
     }
 
     /// Returns the code of a key. The key must be in the table.

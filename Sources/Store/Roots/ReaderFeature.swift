@@ -20,6 +20,8 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     case textEncodings = 34
     /// Streams that are coded with the predictions of a model.
     case modelledStreams = 35
+    /// Dictionaries of doubles, and Floats that were rounded to some digits.
+    case doubleEncodings = 36
 
     var bit: UInt64 { 1 << rawValue }
 
