@@ -29,17 +29,29 @@ struct SymbolTraining {
         for round in 0..<Self.rounds {
             // The first rounds learn what is frequent everywhere, for which a part of the sample is sufficient.
             let strings = round < 3 ? ends.prefix((ends.count + 3) / 4) : ends[...]
-            var counts = PairCounts(codes: strings.last ?? 0)
+            var counts = PairCounts()
             let codes = count(table, strings, &counts)
             if round >= 3 {
                 let before = best.codes
                 if codes < before { best = (table, codes) }
-                if round == 5, Double(codes) * 12 > limit * 1.2 * Double(strings.last ?? 0) { return nil }
+                // Twelve bits for each code, and about five for the start of each string.
+                let bits = Double(codes * 12 + strings.count * 5)
+                if bits > limit * Self.allowance(after: round) * Double(strings.last ?? 0) { return nil }
                 if codes > before - before / 500 { break }
             }
             if round + 1 < Self.rounds { table = select(table, counts) }
         }
         return best.table
+    }
+
+    /// How far above the limit a round may be: later rounds seldom save more than this.
+    private static func allowance(after round: Int) -> Double {
+        switch round {
+        case ...3: 1.9
+        case 4: 1.4
+        case 5: 1.15
+        default: 1.1
+        }
     }
 
     private func count(_ table: SymbolTable, _ strings: ArraySlice<Int>, _ counts: inout PairCounts) -> Int {
@@ -129,23 +141,39 @@ struct SymbolTraining {
 private struct PairCounts {
     var singles = [Int](repeating: 0, count: SymbolTable.limit)
     var slots: [UInt64]
-    private let mask: Int
+    private var used = 0
 
-    /// Reserves space for all pairs of a text of `codes` codes.
-    init(codes: Int) {
-        var size = 1 << 12
-        while size < codes * 2 { size *= 2 }
-        slots = [UInt64](repeating: 0, count: size)
-        mask = size - 1
-    }
+    init() { slots = [UInt64](repeating: 0, count: 1 << 12) }
 
     @inline(__always)
     mutating func add(_ pair: UInt64) {
-        let key = (pair &+ 1) << 32
-        var at = Int(truncatingIfNeeded: (pair &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
-        slots.withUnsafeMutableBufferPointer { slots in
+        let key = (pair &+ 1) << 32, mask = slots.count &- 1
+        var at = PairCounts.slot(pair, mask)
+        let isNew = slots.withUnsafeMutableBufferPointer { slots in
             while slots[at] != 0, slots[at] & 0xFFFF_FFFF_0000_0000 != key { at = (at &+ 1) & mask }
-            slots[at] = (slots[at] == 0 ? key : slots[at]) &+ 1
+            let isNew = slots[at] == 0
+            slots[at] = (isNew ? key : slots[at]) &+ 1
+            return isNew
         }
+        if isNew {
+            used &+= 1
+            if used &* 2 > mask { grow() }
+        }
+    }
+
+    @inline(__always)
+    private static func slot(_ pair: UInt64, _ mask: Int) -> Int { Int(truncatingIfNeeded: (pair &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask }
+
+    /// Small tables are faster: they remain in the cache of the processor.
+    @inline(never)
+    private mutating func grow() {
+        var more = [UInt64](repeating: 0, count: slots.count * 4)
+        let mask = more.count - 1
+        for slot in slots where slot != 0 {
+            var at = PairCounts.slot((slot >> 32) &- 1, mask)
+            while more[at] != 0 { at = (at &+ 1) & mask }
+            more[at] = slot
+        }
+        slots = more
     }
 }

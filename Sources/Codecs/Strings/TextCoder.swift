@@ -46,11 +46,9 @@ final class TextCoder {
         var trial = found ?? PageTrial(sample, segments: segments, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick)
         let raw = Double(max(sample.bytes.count, 1))
         let allowance = self.isLookedUp ? Self.lookupAllowance : 1
+        // Before the symbols: the fewer bytes a dictionary leaves, the earlier their training ends.
+        if !isQuick { trial.tryDictionary(sample, segments: segments, profile: profile) }
         let symbols = profile == .fast || isQuick ? nil : SymbolTrial(sample, segments: segments, limit: trial.bytes * allowance)
-        // Training a dictionary is by far the most expensive step, and seldom saves a third.
-        if !isQuick, (symbols?.bytes ?? .infinity) > trial.bytes * 0.65 {
-            trial.tryDictionary(sample, segments: segments, profile: profile)
-        }
         if let symbols, symbols.bytes < trial.bytes * allowance {
             trained = symbols.trained
             dictionary = []
@@ -151,6 +149,8 @@ struct PageTrial {
     /// Larger zstd dictionaries do not compress better.
     static let maximumDictionaryBytes = 112 << 10
     static let trainingBytes = 512 << 10
+    /// Of large pages, only the beginnings are used.
+    private static let maximumTrainingBytes = 4 << 20
 
     /// `isQuick`: with a low level of compression.
     init(_ sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false, isQuick: Bool = false) {
@@ -259,15 +259,11 @@ struct PageTrial {
         for rows in pages {
             PageEncoder.fillPage(&raw, text, rows: rows, terminated: terminated)
             guard !raw.isEmpty else { continue }
-            all.append(contentsOf: raw)
-            sizes.append(raw.count)
+            let part = raw.prefix(max(4 << 10, maximumTrainingBytes / pages.count))
+            all.append(contentsOf: part)
+            sizes.append(part.count)
         }
-        // zstd 1.5.4 trains with the first three quarters of the samples, does not check how many bytes they have, and reads outside of them
-        // if they have fewer than it hashes at a time.
-        guard sizes.count > 7, sizes.prefix(sizes.count * 3 / 4).reduce(0, +) >= 64, size >= 1024 else { return [] }
-        return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            let result = ZDICT_trainFromBuffer(buffer.baseAddress, size, all, sizes, UInt32(sizes.count))
-            count = ZDICT_isError(result) == 0 ? result : 0
-        }
+        var training = DictionaryTraining(all, sizes: sizes)
+        return training.dictionary(size: size)
     }
 }
