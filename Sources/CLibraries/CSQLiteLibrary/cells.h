@@ -18,8 +18,30 @@ typedef struct {
 
 // MARK: Texts
 
+/// Returns whether all bytes are ASCII. Words that overlap spare a loop over the last bytes: most texts are short.
+static inline bool is_ascii(const uint8_t *at, int64_t count) {
+    uint64_t all = 0, word = 0;
+    if (count >= 8) {
+        for (int64_t i = 0; i + 8 < count; i += 8) {
+            memcpy(&word, at + i, 8);
+            all |= word;
+        }
+        memcpy(&word, at + count - 8, 8);
+        all |= word;
+    } else if (count >= 4) {
+        uint32_t first, last;
+        memcpy(&first, at, 4);
+        memcpy(&last, at + count - 4, 4);
+        all = first | last;
+    } else if (count > 0) {
+        all = at[0] | at[count / 2] | at[count - 1];
+    }
+    return (all & 0x8080808080808080u) == 0;
+}
+
 /// Returns whether bytes are UTF-8.
 static inline bool is_utf8(const uint8_t *at, int64_t count) {
+    if (is_ascii(at, count)) return true;
     const uint8_t *end = at + count;
     while (at < end) {
         while (end - at >= 8) {

@@ -34,12 +34,8 @@ struct firn_sqlite_tree {
 static uint32_t two(const uint8_t *at) { return (uint32_t)at[0] << 8 | at[1]; }
 static uint32_t four(const uint8_t *at) { return two(at) << 16 | two(at + 2); }
 
-/// Reads a number of one to nine bytes. Returns the position after it; null if it would end after `end`.
-static inline const uint8_t *varint(const uint8_t *at, const uint8_t *end, uint64_t *out) {
-    if (at < end && *at < 0x80) {
-        *out = *at;
-        return at + 1;
-    }
+/// Reads a number of two bytes or more.
+static const uint8_t *long_varint(const uint8_t *at, const uint8_t *end, uint64_t *out) {
     uint64_t value = 0;
     for (int i = 0; i < 8; i++) {
         if (at >= end) return NULL;
@@ -53,6 +49,15 @@ static inline const uint8_t *varint(const uint8_t *at, const uint8_t *end, uint6
     if (at >= end) return NULL;
     *out = value << 8 | *at;
     return at + 1;
+}
+
+/// Reads a number of one to nine bytes. Returns the position after it; null if it would end after `end`.
+__attribute__((always_inline)) static inline const uint8_t *varint(const uint8_t *at, const uint8_t *end, uint64_t *out) {
+    if (at < end && *at < 0x80) {
+        *out = *at;
+        return at + 1;
+    }
+    return long_varint(at, end, out);
 }
 
 firn_sqlite_tree *firn_sqlite_tree_open(sqlite3 *db, int64_t root, int count, int row_id_column, const bool *reals, bool pads) {
@@ -229,13 +234,14 @@ static bool begin_record(const firn_sqlite_tree *tree, firn_record *record) {
 }
 
 static inline int64_t integer_of(const uint8_t *at, int width) {
+    if (width == 8) return (int64_t)((uint64_t)four(at) << 32 | four(at + 4));
     uint64_t value = (uint64_t)(int64_t)(int8_t)at[0];
     for (int i = 1; i < width; i++) value = value << 8 | at[i];
     return (int64_t)value;
 }
 
 /// Reads the next value of a record. Returns false if it is unusual.
-static inline bool read_value(const firn_sqlite_tree *tree, firn_record *record, int column, firn_cell *cell) {
+__attribute__((always_inline)) static inline bool read_value(const firn_sqlite_tree *tree, firn_record *record, int column, firn_cell *cell) {
     static const uint8_t widths[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
     uint64_t type;
     if (record->type == record->types_end) {
