@@ -95,37 +95,9 @@ package final class MemoryColumnReader: ColumnReader {
             column.words.withUnsafeBufferPointer { RangeBits.of($0.baseAddress! + first, count: count, low, high, into: out) }
         case (.reals(let low, let high), .float), (.reals(let low, let high), .double):
             column.reals.withUnsafeBufferPointer { RangeBits.of($0.baseAddress! + first, count: count, low, high, into: out) }
-        case (.pairs(let low, let high), .date), (.pairs(let low, let high), .uuid), (.pairs(let low, let high), .objectID):
-            guard column.extra.count >= first + count else { return .notDone }
-            searchPairs(first..<first + count, low, high, into: out)
         default: return .notDone
         }
         for w in ((count + 63) / 64)..<16 { out[w] = 0 }
         return .done(present: column.present?.slice(first..<first + count))
-    }
-
-    /// The range of `words` decides; `extra` is compared only where `words` is equal to one of its ends.
-    private func searchPairs(
-        _ rows: Range<Int>, _ low: (Int64, Int64), _ high: (Int64, Int64), into out: UnsafeMutablePointer<UInt64>
-    ) {
-        column.words.withUnsafeBufferPointer { words in
-            let base = words.baseAddress! + rows.lowerBound, extra = column.extra
-            RangeBits.of(base, count: rows.count, low.0, high.0, into: out)
-            withUnsafeTemporaryAllocation(of: UInt64.self, capacity: vectorSize / 64) { equal in
-                for end in low.0 == high.0 ? [low.0] : [low.0, high.0] {
-                    RangeBits.of(base, count: rows.count, end, end, into: equal.baseAddress!)
-                    for w in 0..<((rows.count &+ 63) >> 6) {
-                        var rest = equal[w] & out[w]
-                        while rest != 0 {
-                            let bit = rest.trailingZeroBitCount, more = extra[rows.lowerBound &+ w &* 64 &+ bit]
-                            rest &= rest &- 1
-                            if end == low.0 && more < low.1 || end == high.0 && more > high.1 {
-                                out[w] &= ~(1 &<< UInt64(truncatingIfNeeded: bit))
-                            }
-                        }
-                    }
-                }
-            }
-        }
     }
 }
