@@ -160,7 +160,7 @@ let tools: [Target] = [
         exclude: [
             "run", "busy.py", "commits.py", "compared.py", "compare-arrow.py", "compare-parquet.py", "compare-parquet-out.py", "curve.py",
             "engine-duckdb.py", "engines.py", "joins.py", "make-table.py", "make-wide.py", "plot.py", "pollute.py", "python.py",
-            "python-commits.py", "scan-memory.py", "shapes.py", "touch.py",
+            "python-commits.py", "scan-memory.py", "shapes.py", "tables.py", "touch.py",
         ],
         swiftSettings: common),
     .executableTarget(
