@@ -110,25 +110,35 @@ extension CSVGuess {
     private func numberType(_ odd: CSVOddCells, _ total: Int) -> (ScalarKind, Notation, misses: Int)? {
         guard numberCount > 0 || odd.longDecimals.count > 0 else { return odd.hasFraction ? (.double, .plain, 0) : (.int, .plain, 0) }
         // Many numbers with more digits than doubles hold are decimals; a few are exceptions.
-        let isLong = odd.longDecimals.count > total / 100
+        let isLong = odd.longDecimals.count > total / 100, hasExponents = onlyExponentCount > 0
         if isLong || numberCount == 0 {
-            return numbers.contains(.decimal) && !odd.hasFraction ? (.decimal, .plain, 0) : hasWideNumber ? nil : doubleType
+            let isDecimal = numbers.contains(.decimal) && !odd.hasFraction && !hasExponents
+            return isDecimal ? (.decimal, .plain, 0) : hasWideNumber ? nil : doubleType
         }
-        let areWhole = odd.numbers.count == 0 || !odd.hasFraction
+        let areWhole = (odd.numbers.count == 0 || !odd.hasFraction) && !hasExponents
         if numbers.contains(.int), areWhole, odd.longDecimals.count == 0 { return (.int, .plain, 0) }
         let digits = UInt8(clamping: max(maximumDigits, 0)), even = fewestDigits == maximumDigits
-        if numbers.contains(.plain) { return (.double, .plain, 0) }
-        if numbers.contains(.pointZero) { return (.double, .pointZero, 0) }
-        if numbers.contains(.fixed), even, maximumDigits <= 22 { return (.double, .fixed(digits), 0) }
+        if sharedShapes.contains(.plain) { return (.double, .plain, 0) }
+        if sharedShapes.contains(.pointZero) { return (.double, .pointZero, 0) }
+        if sharedShapes.contains(.exponent) { return (.double, .twoDigitExponent(pointZero: false), 0) }
+        if sharedShapes.contains(.exponentPointZero) { return (.double, .twoDigitExponent(pointZero: true), 0) }
+        if hasExponents, !numbers.isDisjoint(with: .doubles) { return doubleType }
+        if numbers.contains(.fixed), even, maximumDigits <= 22 { return (.double, .fixed(digits), onlyExponentCount) }
         let (_, _, misses) = doubleType
         if !hasWideNumber, misses <= numberCount / 100 { return doubleType }
-        if numbers.contains(.decimal), !odd.exceedsDecimal { return (.decimal, .plain, 0) }
+        if numbers.contains(.decimal), !odd.exceedsDecimal { return (.decimal, .plain, onlyExponentCount) }
         return hasWideNumber ? nil : doubleType
     }
 
     /// The notation of doubles with the fewest exceptions.
     private var doubleType: (ScalarKind, Notation, misses: Int) {
-        pointZeroCount > plainCount ? (.double, .pointZero, numberCount - pointZeroCount) : (.double, .plain, numberCount - plainCount)
+        let counts: [(Notation, Int)] = [
+            (.plain, plainCount), (.pointZero, pointZeroCount), (.twoDigitExponent(pointZero: false), exponentCount),
+            (.twoDigitExponent(pointZero: true), exponentPointZeroCount),
+        ]
+        // The first of those with the same number.
+        let (notation, count) = counts.reduce(counts[0]) { $1.1 > $0.1 ? $1 : $0 }
+        return (.double, notation, numberCount - count)
     }
 
     // MARK: Dates, bools and UUIDs

@@ -15,7 +15,7 @@ extension CSVGuess {
                 layout.digits = notation
                 reading.notation = layout.notation
             }
-            if fits, numbers.contains(shape), !all.contains(reading) { all.append(reading) }
+            if fits, sharedShapes.contains(shape), !all.contains(reading) { all.append(reading) }
         }
         // `numbers` are not the shapes of long decimals.
         let isWhole = odd?.longDecimals.count ?? 0 == 0
@@ -23,6 +23,8 @@ extension CSVGuess {
         if choice.kind != .decimal || choice.exceptions == nil && isWhole {
             add(.plain, .double)
             add(.pointZero, .double, .pointZero)
+            add(.exponent, .double, .twoDigitExponent(pointZero: false), if: layout == nil)
+            add(.exponentPointZero, .double, .twoDigitExponent(pointZero: true), if: layout == nil)
             add(.fixed, .double, .fixed(digits), if: even && maximumDigits <= 22)
         }
         // A double whose text has another spelling may have lost digits that a decimal would keep.

@@ -14,9 +14,11 @@ struct CSVGuess: Sendable {
     /// The number of cells that are quoted although their text does not require it.
     var quotedNeedlessly = 0
 
-    /// The shapes of all numbers, their number, and how many of them have the shapes `plain` and `pointZero`.
+    /// The shapes of all numbers, their number, and how many of them have the shapes of `CSVShape.doubles`.
     var numbers = CSVShape.numbers
-    var numberCount = 0, plainCount = 0, pointZeroCount = 0
+    var numberCount = 0, plainCount = 0, pointZeroCount = 0, exponentCount = 0, exponentPointZeroCount = 0
+    /// The number of those that have no other shape than an exponent. They do not count in `numbers` and in the numbers of digits.
+    var onlyExponentCount = 0
     var fewestDigits = Int.max
     var maximumDigits = Int.min
     /// Whether there is a whole number that no double holds.
@@ -48,6 +50,9 @@ struct CSVGuess: Sendable {
         numberCount += other.numberCount
         plainCount += other.plainCount
         pointZeroCount += other.pointZeroCount
+        exponentCount += other.exponentCount
+        exponentPointZeroCount += other.exponentPointZeroCount
+        onlyExponentCount += other.onlyExponentCount
         fewestDigits = min(fewestDigits, other.fewestDigits)
         maximumDigits = max(maximumDigits, other.maximumDigits)
         hasWideNumber = hasWideNumber || other.hasWideNumber
@@ -62,6 +67,13 @@ struct CSVGuess: Sendable {
         odd?.merge(later, after: rows)
     }
 
+    /// The shapes of all numbers, also of those that have an exponent alone.
+    var sharedShapes: CSVShape {
+        var shapes = numbers
+        if onlyExponentCount > 0 { shapes.formIntersection(.exponents) }
+        return shapes
+    }
+
     var hasNulls: Bool { nulls > 0 }
     /// The number of cells that are not null.
     var filled: Int { cells - nulls }
@@ -74,15 +86,21 @@ struct CSVGuess: Sendable {
 /// The ordinary numbers among the cells that are looked at together.
 struct CSVNumberCounts {
     private(set) var shapes = CSVShape.numbers
-    private(set) var count = 0, plain = 0, pointZero = 0
+    private(set) var count = 0, plain = 0, pointZero = 0, exponent = 0, exponentPointZero = 0, onlyExponent = 0
     private(set) var fewestDigits = Int.max, maximumDigits = Int.min
 
     @inline(__always)
     mutating func note(_ shape: CSVShape, _ digits: Int) {
-        shapes.formIntersection(shape)
         count &+= 1
         plain &+= Int(shape.rawValue &>> 1 & 1)
         pointZero &+= Int(shape.rawValue &>> 2 & 1)
+        exponent &+= Int(shape.rawValue &>> 8 & 1)
+        exponentPointZero &+= Int(shape.rawValue &>> 9 & 1)
+        if shape == .exponents {
+            onlyExponent &+= 1
+            return
+        }
+        shapes.formIntersection(shape)
         fewestDigits = min(fewestDigits, digits)
         maximumDigits = max(maximumDigits, digits)
     }
@@ -207,6 +225,9 @@ extension CSVGuess {
         numberCount &+= counts.count
         plainCount &+= counts.plain
         pointZeroCount &+= counts.pointZero
+        exponentCount &+= counts.exponent
+        exponentPointZeroCount &+= counts.exponentPointZero
+        onlyExponentCount &+= counts.onlyExponent
         fewestDigits = min(fewestDigits, counts.fewestDigits)
         maximumDigits = max(maximumDigits, counts.maximumDigits)
     }

@@ -69,7 +69,12 @@ extension CSVOriginals {
                 case .int: .int
                 case .decimal: .decimal
                 case .double:
-                    notation == .pointZero ? .pointZero : notation.code == Notation.fixed(0).code ? .fixed : .plain
+                    switch notation {
+                    case .pointZero: .pointZero
+                    case .twoDigitExponent(pointZero: false): .exponent
+                    case .twoDigitExponent(pointZero: true): .exponentPointZero
+                    default: notation.code == Notation.fixed(0).code ? .fixed : .plain
+                    }
                 case .bool: notation == .capitalised ? .boolCapitalised : notation == .upperCase ? .boolUpper : .bool
                 case .uuid: notation == .uuidUpper ? .uuidUpper : .uuid
                 default: .none

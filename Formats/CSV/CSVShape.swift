@@ -28,10 +28,16 @@ struct CSVShape: Equatable, Sendable {
     @inline(__always) static var bool: CSVShape { CSVShape(rawValue: 1 << 5) }
     @inline(__always) static var boolCapitalised: CSVShape { CSVShape(rawValue: 1 << 6) }
     @inline(__always) static var boolUpper: CSVShape { CSVShape(rawValue: 1 << 7) }
+    /// Like `plain` and `pointZero`, with exponents of at least two digits below 1e-4 and from 1e16 on.
+    @inline(__always) static var exponent: CSVShape { CSVShape(rawValue: 1 << 8) }
+    @inline(__always) static var exponentPointZero: CSVShape { CSVShape(rawValue: 1 << 9) }
     @inline(__always) static var uuid: CSVShape { CSVShape(rawValue: 1 << 12) }
     @inline(__always) static var uuidUpper: CSVShape { CSVShape(rawValue: 1 << 13) }
 
-    @inline(__always) static var numbers: CSVShape { .int | .plain | .pointZero | .fixed | .decimal }
+    @inline(__always) static var numbers: CSVShape { .int | .doubles | .fixed | .decimal }
+    /// Doubles whose whole values have a form of their own.
+    @inline(__always) static var doubles: CSVShape { .plain | .pointZero | .exponents }
+    @inline(__always) static var exponents: CSVShape { .exponent | .exponentPointZero }
     @inline(__always) static var bools: CSVShape { .bool | .boolCapitalised | .boolUpper }
     @inline(__always) static var uuids: CSVShape { .uuid | .uuidUpper }
     /// Bools and UUIDs.
@@ -75,8 +81,8 @@ func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVSha
     // A text with leading zeros is not a number: a number would lose them.
     if lead == 0, whole > 1 { return (.none, 0) }
     if at == count {
-        if lead == 0, negative { return (.plain | .decimal, 0) }
-        if whole <= 15 { return (.int | .plain | .decimal, 0) }
+        if lead == 0, negative { return (.plain | .exponent | .decimal, 0) }
+        if whole <= 15 { return (.int | .plain | .exponent | .decimal, 0) }
         return longShape(memory, count, whole: whole, fraction: 0)
     }
     guard memory[at] == UInt8(ascii: "."), at &+ 1 < count else { return exponentShape(memory, count) }
@@ -90,9 +96,9 @@ func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVSha
     // Each decimal of up to 15 digits has its own double, so the digits survive a round trip.
     var shape = CSVShape.fixed
     if memory[count &- 1] != 48 {
-        if zeros <= 5 { shape.insert(.plain | .pointZero) }
+        if zeros <= 5 { shape.insert(zeros <= 3 ? .doubles : .plain | .pointZero) }
     } else if fraction == 1 {
-        shape.insert(.pointZero)
+        shape.insert(.pointZero | .exponentPointZero)
     }
     // Decimals are written with an exponent if the first digit other than zero is the seventh or later after the point, as their standard
     // requires.
@@ -112,22 +118,28 @@ private func longShape(_ memory: UnsafePointer<UInt8>, _ count: Int, whole: Int,
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: NumberText.room) { buffer in
             let out = buffer.baseAddress!
             func same(_ length: Int) -> Bool { UnsafeRawBufferPointer(start: out, count: length).elementsEqual(bytes) }
-            if same(NumberText.writePlain(value, to: out)) { shape.insert(.plain) }
-            if fraction > 0, same(NumberText.writePointZero(value, to: out)) { shape.insert(.pointZero) }
+            let hasExponent = value.magnitude < 1e-4 || value.magnitude >= 1e16
+            if same(NumberText.writePlain(value, to: out)) { shape.insert(hasExponent ? .plain : .plain | .exponent) }
+            if fraction > 0, same(NumberText.writePointZero(value, to: out)) {
+                shape.insert(hasExponent ? .pointZero : .pointZero | .exponentPointZero)
+            }
             if fraction > 0, fraction <= 22, same(NumberText.write(value, fixed: fraction, to: out)) { shape.insert(.fixed) }
         }
     }
     return (shape, fraction)
 }
 
-/// Returns the shapes of a number such as `1e21`: only if the writer writes the same text.
+/// Returns the shapes of a number such as `1e21` or `1e-05`: only those in which the writer writes the same text.
 @inline(never)
 private func exponentShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVShape, digits: Int) {
     let bytes = UnsafeRawBufferPointer(start: memory, count: count)
     guard count < NumberText.room, let value = NumberText.parseDouble(bytes) else { return (.none, 0) }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: NumberText.room) { buffer in
-        let length = NumberText.writePlain(value, to: buffer.baseAddress!)
-        return UnsafeRawBufferPointer(start: buffer.baseAddress, count: length).elementsEqual(bytes)
-            ? (.plain | .pointZero, -1) : (.none, 0)
+        let out = buffer.baseAddress!
+        func same(_ length: Int) -> Bool { UnsafeRawBufferPointer(start: out, count: length).elementsEqual(bytes) }
+        var shape = CSVShape.none
+        if same(NumberText.writePlain(value, to: out)) { shape.insert(.plain | .pointZero) }
+        if same(NumberText.writeTwoDigitExponent(value, pointZero: false, to: out)) { shape.insert(.exponents) }
+        return shape.isEmpty ? (shape, 0) : (shape, -1)
     }
 }

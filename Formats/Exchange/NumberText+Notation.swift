@@ -6,6 +6,8 @@ extension NumberText {
         switch notation.code {
         case Notation.fixed(0).code: write(value, fixed: Int(notation.parameter), to: out)
         case Notation.pointZero.code: writePointZero(value, to: out)
+        case Notation.twoDigitExponent(pointZero: false).code:
+            writeTwoDigitExponent(value, pointZero: notation.parameter == 1, to: out)
         default: NumberLayout(notation).map { write(value, $0.digits, to: out) } ?? writePlain(value, to: out)
         }
     }

@@ -101,6 +101,18 @@ package enum NumberText {
         return count &+ 2
     }
 
+    /// Writes like `writePlain` or `writePointZero`, except that values below 1e-4 and from 1e16 on have an exponent with a sign and at least
+    /// two digits.
+    package static func writeTwoDigitExponent(_ value: Double, pointZero: Bool, to out: UnsafeMutablePointer<UInt8>) -> Int {
+        let x = value.magnitude
+        guard x.isFinite, x != 0, x < 1e-4 || x >= 1e16 else {
+            return pointZero ? writePointZero(value, to: out) : writePlain(value, to: out)
+        }
+        let start = value.sign == .minus ? 1 : 0
+        if start == 1 { out[0] = UInt8(ascii: "-") }
+        return start + writeFromDescription(x, hasTwoDigitExponent: true, to: out + start)
+    }
+
     /// Writes exactly `digits` digits after the point if that reads back with the same bits; otherwise writes like `writePlain`.
     package static func write(_ value: Double, fixed digits: Int, to out: UnsafeMutablePointer<UInt8>) -> Int {
         guard digits >= 1, digits <= 22 else { return writePlain(value, to: out) }
@@ -132,8 +144,11 @@ package enum NumberText {
         return text.utf8CodeUnitCount
     }
 
-    /// Arranges the digits that the standard library finds (shortest, closest) in the form of `writePlain`.
-    private static func writeFromDescription(_ x: Double, to out: UnsafeMutablePointer<UInt8>) -> Int {
+    /// Arranges the digits that the standard library finds (shortest, closest) in the form of `writePlain`, or with an exponent of at least
+    /// two digits.
+    private static func writeFromDescription(
+        _ x: Double, hasTwoDigitExponent: Bool = false, to out: UnsafeMutablePointer<UInt8>
+    ) -> Int {
         var text = x.description
         return text.withUTF8 { source in
             withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { digits in
@@ -156,22 +171,31 @@ package enum NumberText {
                 // The value is 0.d1d2d3… × 10^power.
                 let power = (point < 0 ? count : point) + exponent
                 while count > 1, digits[count - 1] == UInt8(ascii: "0") { count -= 1 }
-                return layOut(UnsafeBufferPointer(rebasing: UnsafeBufferPointer(digits)[..<count]), power: power, to: out)
+                let found = UnsafeBufferPointer(rebasing: UnsafeBufferPointer(digits)[..<count])
+                return layOut(found, power: power, hasTwoDigitExponent: hasTwoDigitExponent, to: out)
             }
         }
     }
 
-    private static func layOut(_ digits: UnsafeBufferPointer<UInt8>, power: Int, to out: UnsafeMutablePointer<UInt8>) -> Int {
+    private static func layOut(
+        _ digits: UnsafeBufferPointer<UInt8>, power: Int, hasTwoDigitExponent: Bool, to out: UnsafeMutablePointer<UInt8>
+    ) -> Int {
         var at = 0
         func put(_ byte: UInt8) {
             out[at] = byte
             at += 1
         }
-        if power > 21 || power < -5 {
+        if hasTwoDigitExponent || power > 21 || power < -5 {
             put(digits[0])
             if digits.count > 1 { put(UInt8(ascii: ".")) }
             for digit in digits.dropFirst() { put(digit) }
             put(UInt8(ascii: "e"))
+            if hasTwoDigitExponent {
+                put(UInt8(ascii: power < 1 ? "-" : "+"))
+                let size = UInt64((power - 1).magnitude), count = max(2, digitCount(size))
+                writePadded(size, digits: count, to: out + at)
+                return at + count
+            }
             return at + write(Int64(power - 1), to: out + at)
         }
         if power <= 0 {

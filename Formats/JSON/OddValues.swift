@@ -35,6 +35,9 @@ final class OddValues {
 
     /// Doubles with another text than the shortest one.
     private(set) var spellings = Sample()
+    /// The number of these that have a two-digit exponent where `Notation.twoDigitExponent` writes one, and of numbers with their shortest
+    /// text for which it writes an exponent.
+    private(set) var twoDigitExponents = 0, shortTexts = 0
     /// The number of other doubles that are whole and do not end in ".0": `-0`, `1e21`.
     private(set) var bareWholes = 0
     /// The number of doubles that are whole numbers of 64 bits without a point: `1e3`, `-0`.
@@ -52,11 +55,14 @@ final class OddValues {
     private(set) var others = Sample()
 
     func note(_ value: Double, _ text: UnsafeRawBufferPointer, _ position: (block: Int, item: Int)) {
+        let hasExponent = OddValues.isWritten(value, .twoDigitExponent(pointZero: false), as: text)
         if !OddValues.isWritten(value, .plain, as: text) {
             spellings.note(text, position, isString: false)
+            if hasExponent { twoDigitExponents += 1 }
         } else if !OddValues.isWritten(value, .pointZero, as: text) {
             bareWholes += 1
         }
+        if !hasExponent, value.magnitude < 1e-4 || value.magnitude >= 1e16, OddValues.isWritten(value, .plain, as: text) { shortTexts += 1 }
         if !text.contains(UInt8(ascii: ".")), let whole = OriginalText.int(text), Double(whole) == value { wholes += 1 }
     }
 
@@ -83,6 +89,8 @@ final class OddValues {
 
     func merge(_ other: OddValues) {
         spellings.merge(other.spellings)
+        twoDigitExponents += other.twoDigitExponents
+        shortTexts += other.shortTexts
         wholes += other.wholes
         bareWholes += other.bareWholes
         longFractions.merge(other.longFractions)
@@ -187,17 +195,21 @@ struct NumberChoice {
         let isLong = shape.numberTexts > odd.longFractions.count || odd.longFractions.count > count / 100
         if isLong || shape.hasWideInts { return (.decimal, .plain) }
         if shape.ints == 0, shape.numberTexts == 0, shape.fraction > 1 { return (.double, .fixed(UInt8(shape.fraction))) }
+        let hasExponents = odd.twoDigitExponents > odd.shortTexts
         // Whole doubles without ".0" are among the unusual spellings.
-        let isPointZero = shape.ints == 0 && shape.pointZeros > odd.spellings.count + odd.bareWholes
-        return (.double, isPointZero ? .pointZero : .plain)
+        let unusual = odd.spellings.count - (hasExponents ? odd.twoDigitExponents : 0)
+        let isPointZero = shape.ints == 0 && shape.pointZeros > unusual + odd.bareWholes
+        return (.double, hasExponents ? .twoDigitExponent(pointZero: isPointZero) : isPointZero ? .pointZero : .plain)
     }
 
     /// Returns how many numbers that the column holds exactly have another text than it writes.
     private static func unusual(_ shape: Shape, _ odd: OddValues, kind: ScalarKind, _ notation: Notation) -> Int {
         switch kind {
         case .int: shape.doubles
-        case .double where notation == .plain: odd.spellings.count + shape.pointZeros
-        case .double where notation == .pointZero: odd.spellings.count + odd.bareWholes
+        case .double where notation.code == Notation.fixed(0).code: 0
+        case .double:
+            odd.spellings.count - (notation.hasTwoDigitExponent ? odd.twoDigitExponents - odd.shortTexts : 0)
+                + (notation.writesPointZero ? odd.bareWholes : shape.pointZeros)
         default: 0
         }
     }

@@ -334,7 +334,7 @@ final class RowBuilder: @unchecked Sendable {
             node.pointee.reals.append(item.double)
             node.pointee.advance()
             return Array(text)
-        case TapeTag.double where isDouble && item.endsInPointZero && node.pointee.notation != .pointZero:
+        case TapeTag.double where isDouble && item.endsInPointZero && !node.pointee.notation.writesPointZero:
             var text = JSONBytes()
             text.append(item.double, .pointZero)
             node.pointee.reals.append(item.double)

@@ -55,7 +55,7 @@ package func nestedText(_ value: Value, notation: Notation) -> String {
 
 private func realText(_ x: Double, shortest: String, _ notation: Notation) -> String {
     guard x.isFinite else { return x.isNaN ? "NaN" : (x < 0 ? "-Infinity" : "Infinity") }
-    if notation == .pointZero { return shortest }
+    if notation.writesPointZero { return shortest }
     if notation.code == Notation.fixed(0).code, let text = fixedText(x, digits: Int(notation.parameter)) { return text }
     return shortest.hasSuffix(".0") ? String(shortest.dropLast(2)) : shortest
 }

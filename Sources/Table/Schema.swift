@@ -15,6 +15,9 @@ package struct Notation: Hashable, Sendable {
     package static func fixed(_ digits: UInt8) -> Notation { Notation(code: 1, parameter: digits) }
     /// Doubles, of which whole ones end in ".0" ("1.0").
     package static let pointZero = Notation(code: 2)
+    /// Doubles, of which those below 1e-4 and from 1e16 on have an exponent with a sign and at least two digits ("1e-05", "1.5e+16"), as in
+    /// Python. Other whole doubles are written as with `pointZero`, or as with `plain`.
+    package static func twoDigitExponent(pointZero: Bool) -> Notation { Notation(code: 12, parameter: pointZero ? 1 : 0) }
     /// Bools as `True` and `False`.
     package static let capitalised = Notation(code: 3)
     /// Bools as `TRUE` and `FALSE`.
@@ -31,6 +34,10 @@ package struct Notation: Hashable, Sendable {
     package static let uuidUpper = Notation(code: 9)
     /// Dates as `2016-09-29T10:11:12`, without time zone (read as UTC), with as many fractional digits of the second as they need.
     package static let localDateTime = Notation(code: 11)
+
+    /// Whether whole doubles end in ".0".
+    package var writesPointZero: Bool { self == .pointZero || self == .twoDigitExponent(pointZero: true) }
+    package var hasTwoDigitExponent: Bool { code == Notation.twoDigitExponent(pointZero: false).code }
 }
 
 /// A named property of a column, a type or a schema, which is stored with it.

@@ -33,7 +33,8 @@ import Testing
         try check(["6.40E-05", "0.5"], "double", values: [0: .double(6.4e-5)])
         try check(["0.00000001", "1"], "double", values: [0: .double(1e-8)])
         try check([" 1", "1 ", "2"], "int", values: [0: .int(1), 1: .int(1)])
-        try check(["1.0", "#N/A", "8.3e-05"], "double?", .pointZero, values: [1: .null, 2: .double(8.3e-5)])
+        try check(
+            ["1.0", "#N/A", "8.3e-05"], "double?", .twoDigitExponent(pointZero: true), values: [1: .null, 2: .double(8.3e-5)])
         try check(["1.50", "2.25", "n/a", "1e1"], "double?", .fixed(2), values: [2: .null, 3: .double(10)])
         try check(["true", "false", "NA"], "bool?", values: [2: .null])
         try check(["2020-01-01", "2020-02-01", "-"], "date?", .dateOnly, values: [2: .null])
@@ -187,9 +188,9 @@ import Testing
         }
         let numbers = (0..<1200).map { "\($0).5" }
         #expect(
-            try remarks(numbers + ["n/a", "8.3e-05", "NA"]) == [
+            try remarks(numbers + ["n/a", "8.3E-05", "NA"]) == [
                 "column \"x\": 2 of 1,203 cells are no doubles: stored as null, together with their text (first: row 1,201 \"n/a\")",
-                "column \"x\": 1 number is spelled unusually (first: row 1,202 \"8.3e-05\"); it is written back unchanged",
+                "column \"x\": 1 number is spelled unusually (first: row 1,202 \"8.3E-05\"); it is written back unchanged",
             ])
         #expect(
             try remarks(["1", "007", "3"]) == [

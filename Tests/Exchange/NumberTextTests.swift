@@ -35,6 +35,24 @@ private func plain(_ x: Double) -> String { text { NumberText.writePlain(x, to: 
         }
     }
 
+    @Test func `exponents of two digits are written as the standard library writes them`() {
+        func exponent(_ x: Double, _ pointZero: Bool) -> String {
+            text { NumberText.writeTwoDigitExponent(x, pointZero: pointZero, to: $0) }
+        }
+        var random = Random(seed: 7)
+        for _ in 0..<20_000 {
+            let x = Double(bitPattern: random.next())
+            guard x.isFinite, x.magnitude < 1e-4 || x.magnitude >= 1e16, x != 0 else { continue }
+            #expect(exponent(x, false) == x.description && exponent(-x, true) == (-x).description)
+        }
+        let cases: [(Double, String, String)] = [
+            (0, "0", "0.0"), (-0.0, "-0", "-0.0"), (1e-4, "0.0001", "0.0001"), (9.9e-5, "9.9e-05", "9.9e-05"), (1e16, "1e+16", "1e+16"),
+            (9_999_999_999_999_998, "9999999999999998", "9999999999999998.0"), (-1e100, "-1e+100", "-1e+100"), (1234, "1234", "1234.0"),
+            (.infinity, "inf", "inf"), (-.infinity, "-inf", "-inf"), (.nan, "NaN", "NaN"), (5e-324, "5e-324", "5e-324"),
+        ]
+        for (x, without, with) in cases { #expect(exponent(x, false) == without && exponent(x, true) == with) }
+    }
+
     @Test func `doubles are written in the documented layout`() {
         let cases: [(Double, String)] = [
             (0, "0"), (-0.0, "-0"), (1, "1"), (1.5, "1.5"), (-2.25, "-2.25"), (0.1, "0.1"), (1e-6, "0.000001"), (1.5e-7, "1.5e-7"),

@@ -33,6 +33,24 @@ import Testing
         #expect(texts == [.null, .string("1e3"), .string("2.0"), .string("\"NA\""), .string("\" 7 \""), .null, .null, .null])
     }
 
+    @Test func `numbers with two-digit exponents have a notation`() throws {
+        func check(_ values: String, _ notation: Notation, originals: Int = 0, sourceLocation: SourceLocation = #_sourceLocation) throws {
+            let text = values.split(separator: " ").map { "{\"a\":\($0)}\n" }.joined()
+            let (type, batches) = try read(text)
+            #expect(type.columns[0].notation == notation && type.columns[0].type.kind == .double, sourceLocation: sourceLocation)
+            let kept = type.companions[0].map { at in (0..<batches[0].count).count { batches[0].columns[at].value(at: $0) != .null } }
+            #expect(kept ?? 0 == originals, sourceLocation: sourceLocation)
+            #expect(try back(text) == text, sourceLocation: sourceLocation)
+        }
+        try check("1e-05 0.5 2 1.5e+16 0.0001", .twoDigitExponent(pointZero: false))
+        try check("1e-05 0.5 2.0 3.0", .twoDigitExponent(pointZero: true))
+        try check("1e-05 2.0 3.0 1e+22", .twoDigitExponent(pointZero: true))
+        try check("1e-05 2e-05 0.00003 0.5", .twoDigitExponent(pointZero: false), originals: 1)
+        try check("1e-05 0.00002 0.00003 0.5", .plain, originals: 1)
+        try check("0.00002 0.5 1e-7", .plain)
+        try check("1e-05 2.0 3.0 1e3", .twoDigitExponent(pointZero: true), originals: 1)
+    }
+
     @Test func `whole numbers in any spelling are integers`() throws {
         let (type, batches) = try read("{\"a\":1}\n{\"a\":1e3}\n{\"a\":-0}\n{\"a\":9007199254740993}\n{\"a\":\"5\"}\n")
         #expect(type.columns[0].type.name == "int")
@@ -64,7 +82,7 @@ import Testing
             var random = Random(seed)
             let pool = [
                 "1e3", "1E+2", "-0", "-0.0", "0.50", "1.0", "7.25", "12", "-3", "1e-7", "0.0000001", "123456789012345680.0", "1e21",
-                "\"NA\"", "\"\"", "\"4\"", "\"\\u00e9\"", "5e0",
+                "\"NA\"", "\"\"", "\"4\"", "\"\\u00e9\"", "5e0", "1e-05", "0.00002", "1e+16",
             ]
             let kinds = (0..<1 + random.below(6)).map { _ in pool[random.below(pool.count)] }
             var text = ""

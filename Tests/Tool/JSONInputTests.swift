@@ -77,7 +77,7 @@ import Testing
         let schema = """
             {"v":1,"type":"Thing","key":["id","day"],"columns":[{"name":"id","type":"int"},{"name":"day","type":"date","notation":"date"},{"name":"tags","type":"set<string>"},\
             {"name":"spots","type":"list<Thing_spot?>"},{"name":"by","type":"map<string, Thing_spot>"},{"name":"ok?","type":"ok??"},{"name":"raw","type":"data?"},\
-            {"name":"price","type":"double","notation":"fixed(2)"},{"name":"up","type":"link<Thing>?"},{"name":"o","type":"objectId?"},{"name":"f","type":"float?"},\
+            {"name":"price","type":"double","notation":"fixed(2)"},{"name":"up","type":"link<Thing>?"},{"name":"o","type":"objectId?"},{"name":"f","type":"float?","notation":"twoDigitExponentPointZero"},\
             {"name":"d","type":"decimal128?"},{"name":"u","type":"uuid?","notation":"uuidUpper"},{"name":"x","type":"any?"},{"name":"ns","type":"list<int?>?"}]}
             {"v":1,"type":"Thing_spot","embedded":true,"key":[],"columns":[{"name":"x","type":"double?"},{"name":"in","type":"list<ok?>?"}]}
             {"v":1,"type":"ok?","embedded":true,"key":[],"columns":[{"name":"y","type":"bool"}]}

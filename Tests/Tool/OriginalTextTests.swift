@@ -8,7 +8,7 @@ import Testing
         "id,score,day\n" + (0..<2000).map { "\($0),\(odd[$0] ?? "\(Double($0) / 8)"),9/\($0 % 28 + 1)/2020\n" }.joined()
     }
 
-    private let odd = [3: "8.3e-05", 7: "NA", 12: ".5", 20: "see note", 200: "1e3"]
+    private let odd = [3: "8.3E-05", 7: "NA", 12: ".5", 20: "see note", 200: "1e3"]
 
     @Test func `odd spellings among numbers are numbers in queries and the same text in CSV`() throws {
         let scratch = try Scratch(), text = table(odd)
@@ -18,7 +18,7 @@ import Testing
         #expect(
             run.errors.contains(
                 "column \"score\": 2 of 2,000 cells are no doubles: stored as null, together with their text (first: row 8 \"NA\")")
-                && run.errors.contains("column \"score\": 3 numbers are spelled unusually (first: row 4 \"8.3e-05\")"), "\(run.errors)")
+                && run.errors.contains("column \"score\": 3 numbers are spelled unusually (first: row 4 \"8.3E-05\")"), "\(run.errors)")
         for file in ["s.csv", "s.firn"] {
             let answer = try scratch.firn("query", file, "--agg", "max(score),count(score),min(score)", "--format", "csv")
             #expect(answer.out == "max(score),count(score),min(score)\n1000.0,1998,0.0\n", "\(file): \(answer.out) \(answer.errors)")
@@ -62,7 +62,7 @@ import Testing
             "\(json.errors)")
         let lines = try scratch.read("s.ndjson").split(separator: "\n")
         for (row, start) in [
-            (3, #"{"id":3,"score":8.3e-05,"#), (7, #"{"id":7,"score":"NA","#), (12, #"{"id":12,"score":0.5,"#),
+            (3, #"{"id":3,"score":8.3E-05,"#), (7, #"{"id":7,"score":"NA","#), (12, #"{"id":12,"score":0.5,"#),
             (20, #"{"id":20,"score":"see note","#), (200, #"{"id":200,"score":1e3,"#),
         ] { #expect(lines[row].hasPrefix(start), "\(lines[row])") }
     }
@@ -70,7 +70,7 @@ import Testing
     @Test func `odd values among the numbers of JSON are numbers in queries and the same tokens in JSON`() throws {
         let scratch = try Scratch()
         let odd = [
-            3: "8.3e-05", 7: "\"NA\"", 12: "1.50", 20: "\"see \\\"note\\\"\"", 200: "1e3", 300: "-0", 400: "\"12\"",
+            3: "8.3E-05", 7: "\"NA\"", 12: "1.50", 20: "\"see \\\"note\\\"\"", 200: "1e3", 300: "-0", 400: "\"12\"",
             500: "0.12345678901234567890",
         ]
         let text = (0..<2000).map { "{\"id\":\($0),\"score\":\(odd[$0] ?? "\(Double($0) / 8)")}\n" }.joined()
@@ -82,7 +82,7 @@ import Testing
                 run.errors.contains("column \"score\": 2 of 2000 values are kept as text next to null (first: \"NA\")")
                     && run.errors.contains("column \"score\": 1 string is read as a number (first: \"12\")")
                     && run.errors.contains("column \"score\": 1 number has more digits than a double (first: 0.12345678901234567890)")
-                    && run.errors.contains("column \"score\": 4 numbers are spelled unusually (first: 8.3e-05)"), "\(run.errors)")
+                    && run.errors.contains("column \"score\": 4 numbers are spelled unusually (first: 8.3E-05)"), "\(run.errors)")
             for input in [file, "s.firn"] {
                 let answer = try scratch.firn("query", input, "--agg", "max(score),count(score)", "--format", "csv")
                 #expect(answer.out == "max(score),count(score)\n1000.0,1998\n", "\(input): \(answer.out) \(answer.errors)")
@@ -90,7 +90,7 @@ import Testing
             #expect(try scratch.firn("convert", "s.firn", "-", "--to", "ndjson").out == text)
             #expect(try scratch.firn("convert", "s.firn", "-", "--to", "ndjson", "-c", "id,score", "--where", "id > -1").out == text)
             let csv = try scratch.firn("convert", "s.firn", "-", "--to", "csv").out.split(separator: "\n")
-            for (row, cell) in [(3, "8.3e-05"), (7, "NA"), (12, "1.50"), (20, "\"see \"\"note\"\"\""), (400, "12"), (300, "-0")] {
+            for (row, cell) in [(3, "8.3E-05"), (7, "NA"), (12, "1.50"), (20, "\"see \"\"note\"\"\""), (400, "12"), (300, "-0")] {
                 #expect(csv[row + 1] == "\(row),\(cell)", "\(csv[row + 1])")
             }
             // Values that other programs change are written instead of their texts.
@@ -141,7 +141,7 @@ import Testing
     @Test func `patches change values, and texts that do not fit any more are not written`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", table(odd))
-        try scratch.write("b.csv", table([3: "8.3e-05", 7: "4", 12: "0.75", 20: "", 200: "1e3", 250: "-.5"]))
+        try scratch.write("b.csv", table([3: "8.3E-05", 7: "4", 12: "0.75", 20: "", 200: "1e3", 250: "-.5"]))
         for name in ["a", "b"] { #expect(try scratch.firn("convert", "--key", "id", "\(name).csv", "\(name).firn").code == 0) }
         #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn").code == 1)
         let run = try scratch.firn("patch", "a.firn", "c.firn")
@@ -150,7 +150,7 @@ import Testing
         #expect(try scratch.firn("hash", "a.firn").out.prefix(32) == scratch.firn("hash", "b.firn").out.prefix(32))
         let back = try scratch.firn("convert", "a.firn", "-", "--to", "csv").out.split(separator: "\n").map(String.init)
         // The text of null stays; those of changed numbers do not.
-        #expect(back[4].hasPrefix("3,8.3e-05,") && back[8].hasPrefix("7,4.0,") && back[13].hasPrefix("12,0.75,"))
+        #expect(back[4].hasPrefix("3,8.3E-05,") && back[8].hasPrefix("7,4.0,") && back[13].hasPrefix("12,0.75,"))
         #expect(back[251].hasPrefix("250,-0.5,") && back[201].hasPrefix("200,1e3,"), "\(back[251])")
         #expect(try scratch.firn("patch", "a.firn", "c.firn", "--reverse").code == 0)
         #expect(try scratch.firn("diff", "a.firn", "a.csv").code == 0)

@@ -37,13 +37,15 @@ enum SchemaText {
         return ColumnType(kind, optional: isOptional, collection: collection, elementOptional: elementIsOptional, target: target)
     }
 
-    private static let notations: [(name: String, code: UInt8, hasDigits: Bool)] = [
-        ("fixed", Notation.fixed(0).code, true), ("pointZero", Notation.pointZero.code, false),
-        ("capitalised", Notation.capitalised.code, false),
-        ("upperCase", Notation.upperCase.code, false), ("date", Notation.dateOnly.code, false),
-        ("dateTimeSpace", Notation.dateTimeSpace(0).code, true),
-        ("dateTimeZ", Notation.dateTimeZ(0).code, true), ("dateTimeT", Notation.dateTimeT(0).code, true),
-        ("uuidUpper", Notation.uuidUpper.code, false), ("localDateTime", Notation.localDateTime.code, false),
+    /// The notations without a parameter, and those whose parameter is a number of digits.
+    private static let notations: [(name: String, notation: Notation)] = [
+        ("pointZero", .pointZero), ("twoDigitExponent", .twoDigitExponent(pointZero: false)),
+        ("twoDigitExponentPointZero", .twoDigitExponent(pointZero: true)), ("capitalised", .capitalised), ("upperCase", .upperCase),
+        ("date", .dateOnly), ("uuidUpper", .uuidUpper), ("localDateTime", .localDateTime),
+    ]
+    private static let notationsWithDigits: [(name: String, code: UInt8)] = [
+        ("fixed", Notation.fixed(0).code), ("dateTimeSpace", Notation.dateTimeSpace(0).code), ("dateTimeZ", Notation.dateTimeZ(0).code),
+        ("dateTimeT", Notation.dateTimeT(0).code),
     ]
 
     /// Returns whether values of a kind can be written in a notation.
@@ -52,6 +54,7 @@ enum SchemaText {
         return switch notation.code {
         case Notation.plain.code: true
         case Notation.fixed(0).code, Notation.pointZero.code: kind == .double || kind == .float
+        case _ where notation.hasTwoDigitExponent: kind == .double || kind == .float
         case Notation.capitalised.code, Notation.upperCase.code: kind == .bool
         case Notation.uuidUpper.code: kind == .uuid
         default: kind == .date
@@ -62,16 +65,16 @@ enum SchemaText {
     static func name(of notation: Notation) -> String? {
         if let pattern = notation.datePattern { return pattern }
         if let layout = NumberLayout(notation) { return layout.example }
-        guard let known = notations.first(where: { $0.code == notation.code }) else { return nil }
-        return known.hasDigits ? "\(known.name)(\(notation.parameter))" : known.name
+        if let known = notations.first(where: { $0.notation == notation }) { return known.name }
+        return notationsWithDigits.first { $0.code == notation.code }.map { "\($0.name)(\(notation.parameter))" }
     }
 
     static func notation(_ text: String) -> Notation? {
+        if let known = notations.first(where: { $0.name == text }) { return known.notation }
         let name = text.prefix { $0 != "(" }
-        guard let known = notations.first(where: { $0.name == name }) else {
+        guard let known = notationsWithDigits.first(where: { $0.name == name }) else {
             return text == "plain" ? .plain : Notation(datePattern: text) ?? NumberLayout(example: text)?.notation
         }
-        guard known.hasDigits else { return name == text ? Notation(code: known.code) : nil }
         guard text.last == ")", let digits = UInt8(text.dropFirst(name.count + 1).dropLast()) else { return nil }
         return Notation(code: known.code, parameter: digits)
     }

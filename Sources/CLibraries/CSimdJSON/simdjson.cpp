@@ -222,10 +222,11 @@ struct firn_json_parser {
         items.push_back({head(FIRN_JSON_DOUBLE, key), size, bits});
     }
 
-    /// Returns whether the text may differ from the shortest text of `real`. A text that ends in ".0" and otherwise does not is usual.
+    /// Returns whether the text may differ from the shortest text of `real`, or notations differ in the texts of such numbers. A text that ends
+    /// in ".0" and otherwise does not is usual.
     static bool is_unusual(double real, const char *text, const Number &n) {
         double size = real < 0 ? -real : real;
-        if (n.exponent || size >= 9007199254740992.0 || (size < 1e-6 && !n.zero)) return true;
+        if (n.exponent || size >= 9007199254740992.0 || (size < 1e-4 && !n.zero)) return true;
         return !n.point_zero && text[n.length - 1] == '0';
     }
 
