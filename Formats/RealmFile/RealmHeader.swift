@@ -89,6 +89,10 @@ struct RealmTop {
         guard names.count >= refs.count else { throw Damage("\(refs.count) tables have \(names.count) names", at: nameRef) }
         var tables: [Int?] = []
         for slot in 0..<refs.count { tables.append(refs.isRef(slot) ? try refs.ref(slot) : nil) }
+        var taken: Set<String> = []
+        for (name, table) in zip(names, tables) where table != nil && !taken.insert(name).inserted {
+            throw Damage("two tables have the name \"\(name)\"", at: nameRef)
+        }
         self.tables = tables
     }
 }

@@ -1,5 +1,7 @@
 import FirnBytes
+import FirnDisk
 import FirnKit
+import Foundation
 import Testing
 
 @testable import FirnDatabase
@@ -54,6 +56,59 @@ import Testing
         try change.commit()
         try database.snapshot().compact(to: folder.file("b.firn"))
         #expect(try rows(folder.file("b.firn")) == [2048, 2048, 1004])
+    }
+
+    @Test func `segments with more columns than bytes in them are packed, and remain whole when they are changed and when the file is cut`()
+        throws
+    {
+        let width = 1200, count = 9000
+        let type = TypeSchema("Wide", columns: (0..<width).map { ColumnSchema("c\($0)", ColumnType($0 == 7 ? .string : .int)) })
+        func value(_ row: Int, _ column: Int) -> Value {
+            column == 7 ? .string("t\(row % 3)") : .int(column == 0 ? Int64(row) : (row * column) % 97 == 1 ? 1 : 0)
+        }
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"), atFirstCommit: true)
+        let transaction = try database.begin()
+        try transaction.extendSchema([type])
+        let writer = try transaction.bulkWriter("Wide")
+        var batch = Batch(type, in: Schema([type]))
+        for c in 0..<width { for row in 0..<count { batch.columns[c].append(value(row, c)) } }
+        batch.count = count
+        try writer.append(batch)
+        try transaction.commit()
+        let snapshot = try database.snapshot()
+        #expect(snapshot.table(named: "Wide")!.segmentCount == 3)
+        for index in 0..<3 {
+            let header = try snapshot.core.segment(type: 0, index: index).header
+            #expect(header.entries.allSatisfy { $0.packed != nil } && header.shared.isEmpty)
+        }
+        // Wide headers alone would take three times 112 bytes for each column.
+        let whole = Array(try Data(contentsOf: URL(filePath: database.path)))
+        #expect(whole.count < 3 * 112 * width)
+
+        func check(_ path: String, changed: Set<Int> = [], rows: Int = count) throws {
+            let snapshot = try Database.open(path: path).snapshot(), table = snapshot.table(named: "Wide")!
+            #expect(snapshot.verify(full: true).isEmpty && table.rowCount == rows)
+            for row in stride(from: 0, to: rows, by: 611) {
+                let expected = (0..<width).map { $0 == 9 && changed.contains(row) ? Value.int(5) : value(row, $0) }
+                #expect(try table.row(Int64(row)) == expected, "row \(row)")
+            }
+        }
+        try check(database.path)
+        // A file that lost its end has its first segments.
+        try File(path: folder.file("cut.firn"), .createOrTruncate).write(Array(whole[..<(whole.count * 9 / 10)]), at: 0)
+        _ = try Recovery.run(from: folder.file("cut.firn"), to: folder.file("saved.firn"), profile: .fast, threads: 1)
+        let saved = try Database.open(path: folder.file("saved.firn")).snapshot().table(named: "Wide")!.rowCount
+        #expect([3072, 6144].contains(saved))
+        try check(folder.file("saved.firn"), rows: saved)
+
+        let change = try database.begin()
+        let changed = Set(stride(from: 0, to: count, by: 13))
+        for row in changed { try change.update("Wide", rowID: Int64(row), column: "c9", .int(5)) }
+        try change.flushAll()
+        try change.commit()
+        try check(database.path, changed: changed)
+        try database.snapshot().compact(to: folder.file("b.firn"))
+        try check(folder.file("b.firn"), changed: changed)
     }
 
     @Test(arguments: [1000, 2000, 4000]) func `looking up every name reads every name once`(width: Int) {

@@ -82,6 +82,15 @@ private func fixture(_ name: String) throws -> [UInt8] {
         #expect(failures > Tier.cases(3, of: 20))
     }
 
+    @Test func `two tables with one name are damage`() throws {
+        var bytes = try fixture("all_types")
+        let name = Array("class_Dec1".utf8)
+        let at = try #require(bytes.indices.first { bytes[$0...].starts(with: name) })
+        bytes[at + name.count - 1] = UInt8(ascii: "0")
+        guard case .failure(let error) = read(bytes) else { throw FirnError(.usage, "the file is damaged") }
+        #expect(error.code == .damaged && error.message.contains("two tables have the name \"class_Dec0\""), "\(error)")
+    }
+
     @Test func `a tree that contains itself is damage`() throws {
         var file = RealmFileBuilder(format: 24)
         let start = file.bytes.count

@@ -41,7 +41,7 @@ package enum Attack: String, CaseIterable, Sendable {
         case .realm: RealmAttack.run(bytes)
         case .arrow: ArrowAttack.run(Array(bytes))
         case .parquet: ParquetAttack.run(Array(bytes))
-        case .sqlite: SQLiteAttack(path: scratch).run(bytes)
+        case .sqlite: SQLiteAttack(path: scratch).run(Array(bytes))
         case .query: QueryAttack.run(bytes)
         }
     }

@@ -11,7 +11,7 @@ struct SQLiteAttack {
 
     private static let limit = 256 << 20
 
-    func run(_ bytes: UnsafeRawBufferPointer) {
+    func run(_ bytes: [UInt8]) {
         guard bytes.count <= 1 << 18 else { return }
         do {
             let file = try File(path: path, .createOrTruncate)
@@ -22,7 +22,7 @@ struct SQLiteAttack {
             (options.readsLinks, options.readsInternal) = (isAll, isAll)
             options.budget = MemoryBudget(limit: SQLiteAttack.limit)
             do throws(FirnError) {
-                let input = isAll ? Input(bytes: Array(bytes), name: "in.db") : try Input(path: path)
+                let input = isAll ? Input(bytes: bytes, name: "in.db") : try Input(path: path)
                 let reader = try SQLiteReader(input, options: options)
                 while let (type, batch) = try reader.next() {
                     trap(unless: reader.schema[type]?.columns.count == batch.columns.count, "a batch has not the columns of its type")

@@ -68,6 +68,9 @@ package final class BulkWriter {
     /// The number of rows appended so far.
     package private(set) var rowCount = 0
     private var vacant = VacantColumns()
+    /// Whether segments share nothing with others, so that each of them can be packed: those of types with many columns, as long as their
+    /// chunks are not larger than wide headers would be.
+    private var packsSegments: Bool
     private var relations = RelationMemory()
     /// False for rows that only move between segments: the indexes contain them already.
     var entersIndexes = true
@@ -121,6 +124,7 @@ package final class BulkWriter {
         self.profile = profile
         schema = transaction.schema.types[type]
         segmentRows = BulkWriter.segmentRows(columns: schema.columns.count)
+        packsSegments = schema.columns.count > BulkWriter.manyColumns
         buffer = schema.columns.map { [segmentRows] in BufferedColumn($0.type.stored, rows: segmentRows) }
     }
 
@@ -179,6 +183,7 @@ package final class BulkWriter {
         if !isPending, schema != transaction.schema.types[type] {
             schema = transaction.schema.types[type]
             segmentRows = BulkWriter.segmentRows(columns: schema.columns.count)
+            packsSegments = schema.columns.count > BulkWriter.manyColumns
             buffer = schema.columns.map { [segmentRows] in BufferedColumn($0.type.stored, rows: segmentRows) }
         }
         let rows = runs.reduce(0) { $0 + $1.count }
@@ -319,7 +324,7 @@ package final class BulkWriter {
                 rowIDs[$0]
             }
         }
-        if group.count == BulkWriter.groupSize || held > BulkWriter.heldBytes
+        if packsSegments || group.count == BulkWriter.groupSize || held > BulkWriter.heldBytes
             || encoders.value.reduce(0, { $0 + $1.bufferedBytes })
                 > (columns.count > BulkWriter.manyColumns ? BulkWriter.wideGroupBytes : BulkWriter.groupBytes)
         {
@@ -365,6 +370,7 @@ package final class BulkWriter {
             }
         }
         let packed = shared.isEmpty && group.count == 1 ? packedChunks(group[0]) : nil
+        packsSegments = packsSegments && packed != nil
         for segment in group.indices {
             if packed == nil { try writeChunks(segment) }
             try writeHeader(group[segment], shared: shared, packed: packed)
@@ -381,7 +387,7 @@ package final class BulkWriter {
             chunks.append(chunk.encoded)
             total += chunks.last!.count
         }
-        return total <= SegmentHeader.packedLimit ? chunks : nil
+        return total <= SegmentHeader.packedLimit(columns: chunks.count) ? chunks : nil
     }
 
     private func writeHeader(_ draft: SegmentDraft, shared: [SegmentHeader.Shared], packed: [[UInt8]]?) throws(FirnError) {
@@ -390,7 +396,10 @@ package final class BulkWriter {
             let id = schema.columns[column].id
             switch chunk {
             case .waiting: trap("every chunk is ready when its group ends")
-            case .held(_, let summary): list.append(.init(columnID: id, zone: summary.zone, logicalHash: summary.logicalHash))
+            case .held(_, let summary):
+                let size = packed?[column].count ?? 0
+                let zone = SegmentHeader.packedZone(summary.zone, of: size, isLookedUp: schema.isLookedUp(column))
+                list.append(.init(columnID: id, zone: zone, logicalHash: summary.logicalHash))
             case .written(let ref, let summary):
                 list.append(.init(columnID: id, zone: summary.zone, chunk: ref, logicalHash: summary.logicalHash))
             }

@@ -18,8 +18,12 @@ struct SegmentHeader {
     static let version: UInt8 = 1
     static let entrySize = 112
     static let sharedSize = 37
-    /// A segment whose chunks take at most this many bytes is packed into its header: one extent, one hash.
-    static let packedLimit = 64 * 1024
+    /// The maximum number of bytes of the chunks of a packed segment, whose chunks are in its header: one extent, one hash. With many columns it
+    /// is larger: a wide header and the ends of extents take 144 bytes for each.
+    static func packedLimit(columns: Int) -> Int { max(leastPackedLimit, min(512 * 1024, columns * 32 * entrySize), columns * entrySize) }
+    static let leastPackedLimit = 64 * 1024
+    /// A packed chunk below this size is decoded as soon as its bounds, which would take 16 bytes, are compared.
+    private static let leastBoundedChunk = 256
     /// Stored in place of a logical hash that the writer does not know.
     static let unknownHash = Hash128(low: 0, high: 0)
 
@@ -82,6 +86,12 @@ struct SegmentHeader {
     func entryPosition(of columnID: UInt32, near column: Int) -> Int? {
         if column < entries.count, entries[column].columnID == columnID { return column }
         return entryPositions.first(columnID, of: entries.count) { entries[$0].columnID }
+    }
+
+    /// Returns the zone that a packed header has for a chunk of `count` bytes. The bounds of columns in which rows are looked up are kept.
+    static func packedZone(_ zone: Zone, of count: Int, isLookedUp: Bool) -> Zone {
+        guard count < leastBoundedChunk, !isLookedUp else { return zone }
+        return Zone(mayHaveNulls: zone.mayHaveNulls, allNull: zone.allNull, bounds: .none)
     }
 
     var encoded: [UInt8] {

@@ -83,15 +83,14 @@ struct FoundHeader {
                 _ = try reader.read(count: Int(try reader.read(UInt32.self)) &* SegmentHeader.sharedSize)
                 return reader.position
             }
-            // A packed header has at most 64 KiB of chunks, and a column takes at least one byte.
-            guard columns <= min(bytes.count, SegmentHeader.packedLimit) else { throw Damage("more columns than bytes") }
+            guard columns <= min(bytes.count, SegmentHeader.leastPackedLimit) else { throw Damage("more columns than bytes") }
             var total = 0
             for _ in 0..<columns {
                 _ = try reader.readCount(limit: Int(UInt32.max))
                 total += try reader.readCount(limit: bytes.count)
                 if try reader.read(UInt8.self) >> 4 != 0 { _ = try reader.read(count: 16) }
             }
-            guard total <= SegmentHeader.packedLimit else { throw Damage("longer than a packed header") }
+            guard total <= SegmentHeader.packedLimit(columns: columns) else { throw Damage("longer than a packed header") }
             _ = try reader.read(count: total)
             return reader.position
         }

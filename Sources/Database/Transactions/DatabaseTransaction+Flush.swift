@@ -231,13 +231,13 @@ extension DatabaseTransaction {
         let ids = schema.types[type].columns.map(\.id)
         let chunks = encoded.map(\.value.chunk.encoded)
         var entries: [SegmentHeader.Entry] = []
-        let packs = chunks.reduce(0) { $0 + $1.count } <= SegmentHeader.packedLimit
+        let packs = chunks.reduce(0) { $0 + $1.count } <= SegmentHeader.packedLimit(columns: chunks.count)
         for (i, part) in encoded.enumerated() {
             store.require(part.value.summary.features)
+            let summary = part.value.summary
+            let zone = packs ? SegmentHeader.packedZone(summary.zone, of: chunks[i].count, isLookedUp: lookedUp[i]) : summary.zone
             entries.append(
-                .init(
-                    columnID: ids[i], zone: part.value.summary.zone, chunk: packs ? nil : try write(chunks[i]),
-                    logicalHash: part.value.summary.logicalHash))
+                .init(columnID: ids[i], zone: zone, chunk: packs ? nil : try write(chunks[i]), logicalHash: summary.logicalHash))
         }
         let first = rowIDs[0], last = rowIDs[rowIDs.count - 1]
         var header = SegmentHeader(rowCount: rowIDs.count, firstRowID: first, entries: entries)
