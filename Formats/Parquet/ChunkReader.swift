@@ -229,6 +229,10 @@ final class ChunkReader {
             guard head.size >= 0, head.storedSize >= 0, head.storedSize <= limit - start, head.count >= 0 else {
                 throw ParquetFault("a page of \(head.storedSize) bytes is outside the file", at: at)
             }
+            // The header has 32 bits for these numbers.
+            guard head.size <= Int32.max, head.count <= Int32.max else {
+                throw ParquetFault("a page has \(head.count) values and \(head.size) bytes, which is more than pages can have", at: at)
+            }
             at = start + head.storedSize
             let stored = UnsafeRawBufferPointer(rebasing: file.bytes[start..<at])
             guard let type = ParquetFormat.Page(rawValue: head.type) else {

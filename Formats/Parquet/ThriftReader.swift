@@ -91,7 +91,11 @@ struct ThriftReader {
     mutating func int(_ field: Field) throws(ParquetFault) -> Int {
         switch field.kind {
         case .byte: return Int(Int8(bitPattern: try byte()))
-        case .int16, .int32, .int64: return Int(try signed())
+        case .int16, .int32:
+            let value = try signed()
+            guard Int32(exactly: value) != nil else { throw fault("field \(field.id) of the metadata has 32 bits and the value \(value)") }
+            return Int(value)
+        case .int64: return Int(try signed())
         default: throw unexpected(field)
         }
     }

@@ -56,7 +56,8 @@ struct RealmArray {
     /// Returns an element: up to four bits unsigned, otherwise signed.
     @inline(__always)
     subscript(_ i: Int) -> Int64 {
-        trap(unless: i >= 0 && i < count && kind == .bits, "check the count of a node before its elements")
+        // Elements without a width are zero, whatever they are.
+        trap(unless: i >= 0 && i < count && (kind == .bits || width == 0), "check the count of a node before its elements")
         switch width {
         case 0: return 0
         case 1: return Int64(base.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(i & 7) & 1)

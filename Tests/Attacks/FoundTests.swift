@@ -47,6 +47,11 @@ private let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appe
     @Test func `found NDJSON is read, or refused with a position`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.lines) }
     }
+    @Test func `found files of other formats are read, or refused with a place`() async {
+        await #expect(processExitsWith: .success) {
+            for attack in [Attack.realm, .parquet, .arrow, .sqlite] { FoundTests.replay(attack) }
+        }
+    }
     @Test func `found queries are answered, or refused with a position`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.query) }
     }
