@@ -7,7 +7,9 @@ package final class ChargedMemory: @unchecked Sendable {
     private let charge = MemoryCharge(.process)
 
     package init(_ count: Int, _ what: String) throws(FormatFault) {
-        guard count >= 0, count < Int.max / 2, charge.take(count) else { throw FormatFault.beyondMemory(what, max(count, 0), charge.budget) }
+        guard count >= 0, count < Int.max / 2, charge.take(count) else {
+            throw FormatFault.beyondMemory(what, max(count, 0), charge.budget)
+        }
         bytes = .init(start: .allocate(byteCount: count + ChargedMemory.slack, alignment: 64), count: count)
     }
 
