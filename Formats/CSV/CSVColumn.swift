@@ -87,14 +87,12 @@ final class CSVColumn {
     func append(_ index: CSVIndex, memory: UnsafePointer<UInt8>) -> Int? {
         let nulls = plan.nulls
         reserve(index.rows)
-        if layout == nil, let rule = originals?.rule {
-            appendWithOriginals(index, memory, rule)
-            count += index.rows
-            return nil
-        }
         let before = self.nulls.count
         let failed: Int?
         switch plan.type.kind {
+        case _ where layout == nil && originals != nil:
+            appendWithOriginals(index, memory)
+            failed = nil
         case _ where layout != nil: failed = appendInLayout(index, memory, nulls)
         case .int where plan.spelling != nil:
             failed = append(index, memory, nulls, to: words) { NumberText.parseInt64($0) ?? NumberText.wholeNumber($0) }
@@ -319,7 +317,8 @@ final class CSVColumn {
     private func noteNull(_ row: Int) { nulls.append(Int32(truncatingIfNeeded: count &+ row)) }
 
     /// Reads the cells of the column. Those that the type does not round-trip keep their text.
-    private func appendWithOriginals(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ rule: CSVOriginals.Rule) {
+    private func appendWithOriginals(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>) {
+        guard let rule = originals?.rule else { return }
         _ = forEachText(index, memory, plan.nulls) { text, row in
             let isOrdinary = rule.isOrdinary(text)
             if !isOrdinary { originals?.keep(text, row: count + row) }

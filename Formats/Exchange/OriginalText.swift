@@ -82,9 +82,11 @@ package enum OriginalText {
         return UnsafeRawBufferPointer(rebasing: text[start..<end])
     }
 
-    /// Returns the number that the text denotes in a column with this notation, the nearest double; nil if it stands for null.
+    /// Returns the number that the text denotes in a column with this notation, the nearest double; nil if it stands for null. Whole numbers
+    /// of any length are numbers: a column with identifiers is no column of doubles.
     package static func double(_ text: UnsafeRawBufferPointer, _ notation: Notation = .plain) -> Double? {
-        number(text, notation) { NumberText.parseDouble($0) }
+        let body = trimmed(text)
+        return isWhole(body) ? NumberText.parseDouble(body) : number(text, notation) { NumberText.parseDouble($0) }
     }
 
     /// Returns the whole number that the text denotes: 1000 for `1e3`; nil for other texts.
@@ -139,7 +141,10 @@ package enum OriginalText {
         let isPresent = column.isPresent(row)
         switch column.type.kind {
         case .int: return isPresent ? int(text, notation) == column.words[row] : int(text, notation) == nil
-        case .double, .float: return isPresent ? double(text, notation) == column.reals[row] : double(text, notation) == nil
+        case .double, .float:
+            // Files of versions before have nulls for whole numbers of more than 15 digits.
+            guard isPresent else { return number(text, notation) { NumberText.parseDouble($0) } == nil }
+            return double(text, notation) == column.reals[row]
         case .decimal:
             guard isPresent else { return decimal(text, notation) == nil }
             guard case .decimal(let value) = column.value(at: row), let read = decimal(text, notation) else { return false }

@@ -195,7 +195,7 @@ struct NumberChoice {
         let isLong = shape.numberTexts > odd.longFractions.count || odd.longFractions.count > count / 100
         if isLong || shape.hasWideInts { return (.decimal, .plain) }
         if shape.ints == 0, shape.numberTexts == 0, shape.fraction > 1 { return (.double, .fixed(UInt8(shape.fraction))) }
-        let hasExponents = odd.twoDigitExponents > odd.shortTexts
+        let hasExponents = odd.twoDigitExponents > odd.shortTexts && !shape.hasLongInts
         // Whole doubles without ".0" are among the unusual spellings.
         let unusual = odd.spellings.count - (hasExponents ? odd.twoDigitExponents : 0)
         let isPointZero = shape.ints == 0 && shape.pointZeros > unusual + odd.bareWholes

@@ -27,6 +27,8 @@ struct Shape {
     var nulls = 0, bools = 0, ints = 0, doubles = 0, numberTexts = 0, strings = 0, arrays = 0, objects = 0
     /// Whether there is an int that a double would write with other digits.
     var hasWideInts = false
+    /// Whether there is an int that `Notation.twoDigitExponent` would write with an exponent.
+    var hasLongInts = false
     /// Whether there is a whole double that was written without ".0".
     var hasWholeDoubles = false
     /// The number of doubles that end in ".0".
@@ -164,6 +166,7 @@ final class ShapeTree: @unchecked Sendable {
             if item.integer.magnitude > 1 << 53, !TapeScalar.isShortest(String(item.integer), of: Double(item.integer)) {
                 node.pointee.hasWideInts = true
             }
+            if item.integer.magnitude >= 10_000_000_000_000_000 { node.pointee.hasLongInts = true }
         case TapeTag.double: observe(double: item, index, node)
         case TapeTag.numberText:
             node.pointee.numberTexts &+= 1
@@ -365,6 +368,7 @@ final class ShapeTree: @unchecked Sendable {
         if o.hadKeys { node.pointee.hadKeys = true }
         if node.pointee.pins == nil { node.pointee.pins = o.pins }
         node.pointee.hasWideInts = node.pointee.hasWideInts || o.hasWideInts
+        node.pointee.hasLongInts = node.pointee.hasLongInts || o.hasLongInts
         node.pointee.hasWholeDoubles = node.pointee.hasWholeDoubles || o.hasWholeDoubles
         node.pointee.pointZeros += o.pointZeros
         if let odd = o.odd { if node.pointee.odd?.merge(odd) == nil { node.pointee.odd = odd } }

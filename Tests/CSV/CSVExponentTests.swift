@@ -45,6 +45,14 @@ import Testing
         try check(["1e-100", "2.5", "1e+100"], .twoDigitExponent(pointZero: false))
     }
 
+    @Test func `whole numbers of many digits are values where the notation writes them otherwise`() throws {
+        try check(["1e+16", "1e+17", "10000000000000000"], .twoDigitExponent(pointZero: false), originals: 1)
+        try check(
+            (0..<300).map { "\($0).0" } + ["1e-05", "2e-06", "-1000000000000000"], .twoDigitExponent(pointZero: true), originals: 1)
+        try check((0..<300).map { "\($0).0" } + ["1000000000000000", "-100000000000000000000"], .pointZero, originals: 2)
+        try check(["1e-05", "0.5", "10000000000000000"], .plain, originals: 1)
+    }
+
     @Test func `other types are found as before`() throws {
         try check(["1e3", "1"], .plain, .int, originals: 1)
         try check(["0.10", "0.25", "1e-05"], .fixed(2), originals: 1)

@@ -49,6 +49,7 @@ import Testing
         try check("1e-05 0.00002 0.00003 0.5", .plain, originals: 1)
         try check("0.00002 0.5 1e-7", .plain)
         try check("1e-05 2.0 3.0 1e3", .twoDigitExponent(pointZero: true), originals: 1)
+        try check("1e-05 10000000000000000 -100000000000000000", .plain, originals: 1)
     }
 
     @Test func `whole numbers in any spelling are integers`() throws {

@@ -29,6 +29,30 @@ import Testing
         "x;n\n" + cells.enumerated().map { "\($0.element);\(first + $0.offset)\n" }.joined()
     }
 
+    @Test func `inputs with and without exponents of two digits keep all texts`() throws {
+        let scratch = try Scratch()
+        let cells = [
+            ["1e-05", "0.5", "6.02e+23"], ["0.5", "3.25"], ["1.0", "2.0", "1e-05"], ["1e5", "1E-05", "2.5"], ["0.00002", "20000.5"],
+        ]
+        for (i, list) in cells.enumerated() {
+            try scratch.write("\(i).csv", "a,n\n" + list.map { "\($0),1\n" }.joined())
+            try scratch.write("\(i).ndjson", list.map { "{\"a\":\($0)}\n" }.joined())
+            #expect(try scratch.firn("convert", "\(i).csv", "c\(i).firn").code == 0)
+        }
+        for (a, b) in [(0, 1), (1, 0), (0, 2), (2, 0), (0, 3), (3, 0), (0, 4), (4, 0), (2, 4)] {
+            let text = "a,n\n" + (cells[a] + cells[b]).map { "\($0),1\n" }.joined()
+            for name in ["", "c"] {
+                let kind = name.isEmpty ? "csv" : "firn", inputs = ["\(name)\(a).\(kind)", "\(name)\(b).\(kind)"]
+                #expect(try FirnRun(["convert"] + inputs + ["u.firn", "--force"], in: scratch.folder).code == 0)
+                #expect(try scratch.firn("convert", "u.firn", "-", "--to", "csv").out == text, "\(inputs)")
+                #expect(try scratch.firn("verify", "--full", "u.firn").code == 0, "\(inputs)")
+            }
+            let lines = (cells[a] + cells[b]).map { "{\"a\":\($0)}\n" }.joined()
+            #expect(try scratch.firn("convert", "\(a).ndjson", "\(b).ndjson", "u.firn", "--force").code == 0)
+            #expect(try scratch.firn("convert", "u.firn", "-", "--to", "ndjson").out == lines, "\(a) and \(b)")
+        }
+    }
+
     @Test func `columns of numbers and dates with exceptions stay numbers and dates, and keep the texts`() throws {
         let long = (0..<2000).map { "\($0).25" }
         #expect(try unite([rows(0, ["1", "NA"]), rows(9, ["2", "1e3"])]).type == "int?")

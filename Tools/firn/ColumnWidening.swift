@@ -60,11 +60,11 @@ struct ColumnWidening {
         return result
     }
 
-    /// Returns the original texts of a column of numbers that has a layout in the union, and another notation in the input: the text of each
-    /// cell that is written differently in the union. Returns nil for other columns.
+    /// Returns the original texts of a column of numbers that has a layout or exponents of two digits in the union, and another notation in the
+    /// input: the text of each cell that is written differently in the union. Returns nil for other columns.
     private func originals(of target: Int, _ values: Column, _ batch: [Column]) -> Column? {
-        let column = to.type.columns[target]
-        guard let layout = NumberLayout(column.notation), let source = sources[target],
+        let column = to.type.columns[target], layout = NumberLayout(column.notation)
+        guard layout != nil || column.notation.hasTwoDigitExponent, let source = sources[target],
             from.type.columns[source].notation != column.notation || from.type.columns[source].type.kind != column.type.kind
         else { return nil }
         let old = Side(column: from.type.columns[source], schema: from.schema), kept = companions[source].map { batch[$0] }
@@ -74,13 +74,30 @@ struct ColumnWidening {
                 _ = texts.append(kept.value(at: row))
                 continue
             }
-            let text = values.isPresent(row) ? old.text(batch[source], row) : nil
-            guard let text, text != NumberText.text(values, row: row, layout), texts.append(.string(text)) else {
+            guard values.isPresent(row) else {
+                texts.appendNull()
+                continue
+            }
+            let text: String, new: String
+            if let layout {
+                (text, new) = (old.text(batch[source], row), NumberText.text(values, row: row, layout))
+            } else {
+                let value = batch[source].value(at: row)
+                (text, new) = (ColumnWidening.text(value, old.column.notation), ColumnWidening.text(value, column.notation))
+            }
+            guard text != new, texts.append(.string(text)) else {
                 texts.appendNull()
                 continue
             }
         }
         return texts
+    }
+
+    /// The text of a double in a notation without a layout.
+    private static func text(_ value: Value, _ notation: Notation) -> String {
+        var out: [UInt8] = []
+        JSONText.append(value, notation: notation, to: &out)
+        return String(decoding: out, as: UTF8.self)
     }
 
     /// A column, and the schema in which its target is found.

@@ -129,12 +129,17 @@ final class UnionColumn {
         let isOneShape = Set(uses.map(\.type)).count == 1 && Set(uses.map(\.isBare)).count == 1
         if isOneShape, uses[0].type.kind == .embedded || uses[0].type.kind == .any { return }
         if isScalar {
-            if let reading = common?.first {
+            // What fits all values of JSON says nothing about their notation.
+            if let reading = common?.first, isText || commonExponents == nil {
                 (column.type.kind, column.notation) = (reading.kind, reading.notation)
                 return
             }
             if let (kind, layout) = commonLayout {
                 (column.type.kind, column.notation) = (kind, layout.notation)
+                return
+            }
+            if let exponents = commonExponents {
+                (column.type.kind, column.notation) = (.double, exponents)
                 return
             }
             // Values of one kind, which JSON writes in one notation.
@@ -147,6 +152,12 @@ final class UnionColumn {
             column.type = isScalar ? uses[0].type : ColumnType(.any)
             column.type.kind = .any
         }
+    }
+
+    /// The notation of doubles of which some inputs write exponents of two digits; nil for other columns.
+    private var commonExponents: Notation? {
+        guard uses.allSatisfy({ $0.type.kind == .double && !$0.type.isCollection && NumberLayout($0.notation) == nil }) else { return nil }
+        return uses.first { $0.notation.hasTwoDigitExponent }?.notation
     }
 
     /// The type and layout of numbers that differ only in their groups of digits and in the number of digits of their fractions; nil if any
@@ -169,7 +180,7 @@ final class UnionColumn {
     func needsCompanion(_ column: ColumnSchema) -> Bool {
         guard ![.string, .any, .link, .data].contains(column.type.kind) else { return false }
         if column.type.isCollection || column.type.kind == .embedded { return hasOriginals }
-        return hasOriginals || isContested && NumberLayout(column.notation) != nil
+        return hasOriginals || isContested && (NumberLayout(column.notation) != nil || column.notation.hasTwoDigitExponent)
     }
 
     /// Whether the original texts of the column, as it is in the union, are tokens of JSON.

@@ -22,7 +22,7 @@ struct SegmentHeader {
     /// is larger: a wide header and the ends of extents take 144 bytes for each.
     static func packedLimit(columns: Int) -> Int { max(leastPackedLimit, min(512 * 1024, columns * 32 * entrySize), columns * entrySize) }
     static let leastPackedLimit = 64 * 1024
-    /// A packed chunk below this size is decoded as soon as its bounds, which would take 16 bytes, are compared.
+    /// Decoding a packed chunk below this size costs little more than comparing its bounds, which would take 16 bytes.
     private static let leastBoundedChunk = 256
     /// Stored in place of a logical hash that the writer does not know.
     static let unknownHash = Hash128(low: 0, high: 0)
