@@ -163,8 +163,10 @@ extension CSVGuess {
             choice.kind = .date
             choice.notation = notation
             let sample = odd.dates.filter { $0.form != main.form }.map(\.sample).reduce(CSVSample(), CSVSample.first)
+            let unread = odd.dates.filter { $0.form != main.form && !$0.isRead(in: notation) }.reduce(0) { $0 + $1.sample.count }
             choice.exceptions = exceptions(
-                odd, outside: all - odd.texts.count, unusual: unusual > 0 ? CSVSample() : sample, unusualCount: unusual + others)
+                odd, outside: all - odd.texts.count + unread, unusual: unusual > 0 ? CSVSample() : sample,
+                unusualCount: unusual + others - unread)
         case .failure(let doubt):
             guard doubt.doubt != .season, odd.dateCount * 2 > filled else { return choice }
             let cause: CSVChoice.Obstacle.Cause =
@@ -210,6 +212,15 @@ extension CSVGuess {
 }
 
 extension CSVDateCount {
+    /// Whether all of these dates are read as dates in a column with this notation, which they are not written in.
+    func isRead(in notation: Notation) -> Bool {
+        switch form {
+        case .standard: true
+        case .month: notation == .yearMonth
+        case .layout(_, let isYearFirst, let hasShortYear, _): isYearFirst && !hasShortYear && DateLayout(notation) != nil
+        }
+    }
+
     /// The patterns that `--dates` can choose between.
     var patterns: [String] {
         guard case .layout(let separator, let isYearFirst, let hasShortYear, let time) = form, !isYearFirst else { return [] }

@@ -98,7 +98,8 @@ struct CSVOddCells: Sendable {
         case .number:
             if !cell.isUnusual, isOrdinary(cell.number) { return longDecimals.note(cell) }
             numbers.note(cell)
-            if cell.number.count > 34, OriginalText.decimal(cell.number) == nil { exceedsDecimal = true }
+            let mayExceed = cell.number.count > 34 || cell.number.contains { $0 | 32 == UInt8(ascii: "e") }
+            if mayExceed, OriginalText.decimal(cell.number) == nil { exceedsDecimal = true }
             if OriginalText.int(cell.number) == nil { hasFraction = true }
         case .signedWhole: signed.note(cell)
         case .identifier:

@@ -67,7 +67,7 @@ import Testing
         for other in ["2023-02-29", "2024-13-01", "2024-2-100", "2024/05/31", "x", "abcdefghij", "12", "1234567890"] {
             for cells in [[other] + days, days + [other]] {
                 let text = "x,n\n" + cells.map { "\($0),1\n" }.joined(), table = try Table(text)
-                #expect(table.types[0].hasPrefix("date") && table.notations[0] == .dateOnly, "\(other)")
+                #expect(table.types[0] == "date?" && table.notations[0] == .dateOnly, "\(other)")
                 #expect(String(decoding: try table.written(), as: UTF8.self) == text, "\(other)")
             }
             try check(days + [String](repeating: other, count: 3000), "string")
