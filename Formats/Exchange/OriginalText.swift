@@ -142,7 +142,7 @@ package enum OriginalText {
         switch column.type.kind {
         case .int: return isPresent ? int(text, notation) == column.words[row] : int(text, notation) == nil
         case .double, .float:
-            // Files of versions before have nulls for whole numbers of more than 15 digits.
+            // Older files have nulls for whole numbers of more than 15 digits.
             guard isPresent else { return number(text, notation) { NumberText.parseDouble($0) } == nil }
             return double(text, notation) == column.reals[row]
         case .decimal:
