@@ -20,7 +20,11 @@ struct SegmentHeader {
     static let sharedSize = 37
     /// The maximum number of bytes of the chunks of a packed segment, whose chunks are in its header: one extent, one hash. With many columns it
     /// is larger: a wide header and the ends of extents take 144 bytes for each.
-    static func packedLimit(columns: Int) -> Int { max(leastPackedLimit, min(512 * 1024, columns * 32 * entrySize), columns * entrySize) }
+    /// A search for proofs reads at most 65,536 columns.
+    static func packedLimit(columns: Int) -> Int {
+        guard columns <= leastPackedLimit else { return leastPackedLimit }
+        return max(leastPackedLimit, min(512 * 1024, columns * 32 * entrySize), columns * entrySize)
+    }
     static let leastPackedLimit = 64 * 1024
     /// Decoding a packed chunk below this size costs little more than comparing its bounds, which would take 16 bytes.
     private static let leastBoundedChunk = 256
