@@ -95,12 +95,16 @@ package final class SQLConnection {
     /// Ends statements with an error that still run after this time from now.
     package func setTimeout(seconds: Int) {
         timeout = seconds
+        context.deadline = .now + .seconds(seconds)
         firn_sql_set_timeout(db, Double(seconds))
     }
     private var timeout: Int?
 
     /// Makes the statement that runs end with an error. Any thread may call it, while the connection exists.
-    package func interrupt() { firn_sql_interrupt(db) }
+    package func interrupt() {
+        context.isInterrupted.store(true, ordering: .relaxed)
+        firn_sql_interrupt(db)
+    }
 
     /// The number of rows that tables have passed to SQLite. Any thread may read it while a statement runs.
     package static var rowsPassed: Int { Int(firn_sql_rows_passed()) }
@@ -166,6 +170,7 @@ package final class SQLConnection {
         while start < sql.count {
             context.lastError = nil
             refused = nil
+            if !isOwn { context.isInterrupted.store(false, ordering: .relaxed) }
             words = SQLWords.name(of: sql[start...])
             if !isOwn, let refusal = SQLPermissions.refusal(ofStatement: words) { throw SQLConnection.error(refusal) }
             var prepared: OpaquePointer?
@@ -212,14 +217,14 @@ package final class SQLConnection {
 
     /// Returns the last error, with its position in the text if it is known.
     func failure(_ sql: [CChar] = [], at start: Int = 0) -> FirnError {
-        if let known = context.lastError { return known }
-        let message = String(cString: firn_sql_message(db))
-        if let refused { return SQLConnection.error(refused) }
-        if let timeout, firn_sql_is_timed_out() {
+        if let timeout, firn_sql_is_timed_out() || context.lastError?.code == .interrupted && context.isLate {
             return FirnError(
                 .interrupted, "the statements exceeded the limit of \(timeout) s (--timeout)",
                 advice: "raise the limit, or select fewer rows: a join without a condition makes every pair of rows")
         }
+        if let known = context.lastError { return known }
+        let message = String(cString: firn_sql_message(db))
+        if let refused { return SQLConnection.error(refused) }
         if message.hasSuffix("may not be modified") { return SQLConnection.error(.change(change(message))) }
         if message.hasPrefix("virtual tables may not be") { return SQLConnection.error(.change(words.joined(separator: " "))) }
         if firn_sql_is_out_of_memory(db) {

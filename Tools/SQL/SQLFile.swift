@@ -2,6 +2,7 @@ import FirnBytes
 import FirnDatabase
 import FirnDisk
 import FirnTable
+import Synchronization
 
 /// A file whose types are tables of a connection. All of them are read at one version. If no version was named, the file moves to the
 /// newest version when a statement begins and no cursor is open.
@@ -77,6 +78,11 @@ package final class SQLContext {
     /// The groupings of prepared statements, by number.
     var groupings: [Int: WeakGrouping] = [:]
     private var lastGrouping = 0
+    /// Whether another thread has interrupted the statement that runs.
+    let isInterrupted = Atomic(false)
+    /// The time at which statements must end.
+    var deadline: ContinuousClock.Instant?
+    var isLate: Bool { deadline.map { $0 < .now } ?? false }
     let keepsTables: Bool
     let threads: Int
     /// The last error of a table. SQLite passes on only its message.
@@ -111,6 +117,11 @@ package final class SQLContext {
     }
 
     func forgetIndexes(of table: SQLTable) { indexes.removeAll { $0.table == ObjectIdentifier(table) } }
+
+    /// Throws if the statement that runs has been interrupted, or exceeds the time limit.
+    func checkStopped() throws(FirnError) {
+        if isInterrupted.load(ordering: .relaxed) || isLate { throw FirnError(.interrupted, "the statement was interrupted") }
+    }
 
     /// A number for a grouping.
     var nextGrouping: Int {

@@ -3,23 +3,25 @@ import FirnTable
 /// The error for a statement that SQLite executes alone.
 struct NotGrouped: Error {}
 
-/// Reads a SELECT of one table with groups or aggregates, and collects the changes of its text with which it reads the groups from
+/// Reads a SELECT with groups or aggregates, of one table or of a join, and collects the changes of its text with which it reads the groups from
 /// `SQLGroupTable`. Whatever is not known for certain throws `NotGrouped`. SQLite has already accepted the statement.
 struct SQLGroupReader {
     let tokens: [SQLToken]
     let bytes: [UInt8]
     /// For each token that is a parameter its number.
     let parameters: [Int]
-    let table: SQLTable
-    private let names: [String: Int]
-    /// The names by which the statement calls the table, in lower case, and as it writes them.
-    private let alias: String
-    private let spelling: String
+    /// The tables of FROM.
+    var scope = SQLScope()
+    /// The name by which the statement calls the first table, as it writes it.
+    var spelling = ""
+    /// Whether the statement is SELECT DISTINCT of columns, whose rows have the order of the first rows.
+    private(set) var isDistinct = false
 
     /// The columns by which the rows are grouped.
     private(set) var keys: [Int] = []
     var measures: [SQLMeasure] = []
-    private(set) var test: SQLTest?
+    /// The conditions of WHERE and ON. `outer`: the table of the LEFT JOIN that the condition belongs to.
+    var conditions: [(test: SQLTest, outer: Int?)] = []
     /// The literals of aggregates and of the test as written.
     var literals: [String] = []
     /// The changes of the text.
@@ -43,25 +45,8 @@ struct SQLGroupReader {
         parameters = SQLGroupReader.numbers(tokens)
         guard !tokens[start...].contains(where: { $0.kind == .other || SQLGroupReader.isForeign($0) }) else { throw NotGrouped() }
         let clauses = try SQLGroupReader.clauses(tokens, start)
-        // FROM name, main.name, with or without an alias.
-        var from = clauses.from
-        let isMain =
-            from.count > 2 && tokens[from.lowerBound].isName && tokens[from.lowerBound].text == "main"
-            && tokens[from.lowerBound + 1].isSymbol(".")
-        if isMain { from = from.lowerBound + 2..<from.upperBound }
-        guard let first = from.first, tokens[first].isName, let table = find(tokens[first].text, isMain) else { throw NotGrouped() }
-        self.table = table
-        names = Dictionary(table.columns.enumerated().map { (NameTable.folded($1.name), $0) }, uniquingKeysWith: { first, _ in first })
-        var last = first
-        if from.count > 1 {
-            last = tokens[first + 1].isWord("as") ? first + 2 : first + 1
-            guard last == from.upperBound - 1, tokens[last].isName,
-                tokens[last].kind == .quoted || !SQLKeywords.all.contains(tokens[last].text)
-            else { throw NotGrouped() }
-        }
-        alias = tokens[last].text
-        spelling = String(decoding: bytes[tokens[last].range], as: UTF8.self)
-
+        try readFrom(clauses.from, find)
+        if let condition = clauses.condition { try readCondition(condition) }
         for part in try split(clauses.items) { items.append(try item(part)) }
         if let group = clauses.group { try readKeys(group) } else if clauses.isDistinct { readDistinct() }
         for item in items { _ = try readExpression(item.tokens, seesAliases: false) }
@@ -75,11 +60,6 @@ struct SQLGroupReader {
             throw NotGrouped()
         }
 
-        if let condition = clauses.condition {
-            var reader = SQLTestReader(self, condition)
-            test = try reader.read()
-            literals = reader.literals
-        }
         let end = clauses.condition?.upperBound ?? clauses.from.upperBound
         edits.append(
             (
@@ -197,7 +177,7 @@ struct SQLGroupReader {
         guard at < end, tokens[at].isName else { return nil }
         var name = at
         if at + 1 < end, tokens[at + 1].isSymbol(".") {
-            guard tokens[at].text == alias, at + 2 < end, tokens[at + 2].isName else { return nil }
+            guard at + 2 < end, tokens[at + 2].isName else { return nil }
             name = at + 2
             if name + 1 < end, tokens[name + 1].isSymbol(".") { return nil }
         }
@@ -205,7 +185,7 @@ struct SQLGroupReader {
             return nil
         }
         if name + 1 < end, tokens[name + 1].isSymbol("(") { return nil }
-        return names[tokens[name].text].map { ($0, name + 1) }
+        return scope.column(tokens[name].text, of: name == at ? nil : tokens[at].text).map { ($0, name + 1) }
     }
 
     func bytes(_ range: Range<Int>) -> Range<Int> {
@@ -251,11 +231,12 @@ struct SQLGroupReader {
         guard columns.count == items.count else { return }
         for column in columns where !keys.contains(column) { keys.append(column) }
         if keys.count > SQLGroupTable.keys { keys = [] }
+        isDistinct = !keys.isEmpty
     }
 
     /// Returns the text of a group's column; nil if it is none.
     func key(_ column: Int) -> String? {
-        keys.firstIndex(of: column).flatMap { SQLGroupTable.name(key: $0, table.columns[column].form) }
+        keys.firstIndex(of: column).flatMap { SQLGroupTable.name(key: $0, scope.columns[column].form) }
     }
 
     /// Returns the text of an aggregate. The sign removes the affinity of a column, which an aggregate does not have.

@@ -72,6 +72,8 @@ final class SQLGroupTable: SQLVirtualTable {
 
     /// Returns the number of the order that SQLite requests; nil if there is none, or one that only SQLite can produce.
     private func order(_ info: OpaquePointer, _ grouping: SQLGrouping) -> Int? {
+        // Distinct rows keep the order in which the join returns them.
+        guard !(grouping.join?.keepsOrder ?? false) else { return nil }
         var order: [SQLGrouping.Order] = []
         for index in 0..<firn_sql_order_count(info) {
             var isDescending = false
@@ -126,11 +128,12 @@ final class SQLGroupCursor: SQLVirtualCursor {
         column.form = Int32(FIRN_SQL_NULL)
         if let grouping {
             switch SQLGroupTable.content(index) {
-            case .key(let key) where key < grouping.keys.count: column = fill(result.columns[key], grouping.table, grouping.keys[key])
+            case .key(let key) where key < grouping.keys.count:
+                column = fill(result.columns[key], grouping.scope.table(of: grouping.keys[key]))
             case .measure(let number) where number < grouping.measures.count:
                 let measure = grouping.measures[number], values = result.columns[grouping.keys.count + number]
                 if measure.function == .min || measure.function == .max, let source = measure.column {
-                    column = fill(values, grouping.table, source)
+                    column = fill(values, grouping.scope.table(of: source))
                 } else {
                     column = fill(values, values.type.kind == .int ? .int : .real, ColumnSchema("", values.type), of: grouping.table)
                 }
@@ -141,8 +144,9 @@ final class SQLGroupCursor: SQLVirtualCursor {
         columns[index] = column
     }
 
-    private func fill(_ column: Column, _ table: SQLTable, _ index: Int) -> firn_sql_column {
-        fill(column, table.columns[index].form, table.columns[index].schema, of: table)
+    private func fill(_ column: Column, _ source: (table: SQLTable, index: Int)) -> firn_sql_column {
+        let described = source.table.columns[source.index]
+        return fill(column, described.form, described.schema, of: source.table)
     }
 
     private func fill(_ column: Column, _ form: SQLForm, _ description: ColumnSchema, of table: SQLTable) -> firn_sql_column {

@@ -5,7 +5,11 @@ import FirnTable
 /// The groups of one SELECT, which the engine computes when the statement runs.
 final class SQLGrouping {
     let number: Int
+    let scope: SQLScope
+    /// The first table.
     let table: SQLTable
+    /// The join, if there are several tables.
+    let join: SQLJoin?
     let keys: [Int]
     let measures: [SQLMeasure]
     private let test: SQLTest?
@@ -35,20 +39,30 @@ final class SQLGrouping {
     private var result: (order: Int?, Result)?
     private var planNumber: Int?
 
-    init(_ reader: SQLGroupReader, literals: [SQLValue], number: Int) {
+    /// Returns nil if the engine cannot compute a join.
+    init?(_ reader: SQLGroupReader, literals: [SQLValue], number: Int) {
         self.number = number
-        table = reader.table
+        let scope = reader.scope, columns = scope.columns, isJoin = scope.sources.count > 1
+        self.scope = scope
+        table = scope.sources[0].table
         keys = reader.keys
         measures = reader.measures
-        test = reader.test
         self.literals = literals
-        let columns = table.columns
-        let condition = reader.test.map { [$0.text(columns)] } ?? []
+        if isJoin {
+            guard let join = SQLJoin(reader, literals) else { return nil }
+            self.join = join
+            test = nil
+        } else {
+            join = nil
+            test = reader.conditions.first?.test
+        }
+        let condition = join.map { [$0.description] } ?? test.map { [$0.text(columns)] } ?? []
         let sums = reader.measures.map { $0.text(columns, reader.literals) }.joined(separator: ", ")
         let groups =
             reader.keys.isEmpty
             ? sums : "group by \(reader.keys.map { columns[$0].name }.joined(separator: ", "))" + (sums.isEmpty ? "" : ": \(sums)")
         description = (condition + [groups]).joined(separator: ", ")
+        join?.work = description
 
         var aggregates: [Aggregate] = []
         func index(_ aggregate: Aggregate) -> Int {
@@ -62,19 +76,22 @@ final class SQLGrouping {
         }
         let isWhole = keys.isEmpty, summation = SQLGrouping.summation
         // Whatever Query cannot compute is found before the run.
-        sources = measures.map { measure in
-            guard let operand = measure.operand else { return (index(Aggregate(.count)), nil) }
-            let text = measure.column.map { columns[$0].schema.name } ?? operand.query(columns, literals) ?? ""
-            let isOptional = operand.isOptional(columns), count = isOptional ? Aggregate(.count, text) : Aggregate(.count)
-            switch measure.function {
-            case .count: return (index(measure.isDistinct ? Aggregate(.count, text, distinct: true) : count), nil)
-            case .sum: return (index(Aggregate(.sum, text, summation: summation)), isOptional || isWhole ? index(count) : nil)
-            case .total: return (index(Aggregate(.sum, text, summation: summation)), nil)
-            case .avg: return (index(Aggregate(.avg, text, summation: summation)), nil)
-            case .min: return (index(Aggregate(.min, text)), nil)
-            case .max: return (index(Aggregate(.max, text)), nil)
+        sources =
+            isJoin
+            ? []
+            : measures.map { measure in
+                guard let operand = measure.operand else { return (index(Aggregate(.count)), nil) }
+                let text = measure.column.map { columns[$0].schema.name } ?? operand.query(columns, literals) ?? ""
+                let isOptional = operand.isOptional(scope), count = isOptional ? Aggregate(.count, text) : Aggregate(.count)
+                switch measure.function {
+                case .count: return (index(measure.isDistinct ? Aggregate(.count, text, distinct: true) : count), nil)
+                case .sum: return (index(Aggregate(.sum, text, summation: summation)), isOptional || isWhole ? index(count) : nil)
+                case .total: return (index(Aggregate(.sum, text, summation: summation)), nil)
+                case .avg: return (index(Aggregate(.avg, text, summation: summation)), nil)
+                case .min: return (index(Aggregate(.min, text)), nil)
+                case .max: return (index(Aggregate(.max, text)), nil)
+                }
             }
-        }
         // The names must differ from those of the keys.
         let longest = keys.map { columns[$0].schema.name.utf8.count }.max() ?? 0
         for i in aggregates.indices { aggregates[i].name = String(repeating: "#", count: longest + 1) + "\(i)" }
@@ -82,30 +99,33 @@ final class SQLGrouping {
     }
 
     /// How SQLite adds doubles. Since 3.43 it compensates the errors.
-    private static var summation: Aggregate.Summation { SQLConnection.versionNumber >= 3_043_000 ? .compensated : .inOrder }
+    static var isCompensated: Bool { SQLConnection.versionNumber >= 3_043_000 }
+    private static var summation: Aggregate.Summation { isCompensated ? .compensated : .inOrder }
 
     // MARK: Before a run
 
     /// Returns whether the engine returns what SQLite would, for the rows of the table as they are and for the values of parameters.
     func prepare(_ parameters: [Int: Value]) -> Bool {
-        let binding = SQLTestBinding(table: table) { operand in
+        let value = { (operand: SQLTest.Operand) -> SQLValue? in
             switch operand {
             case .literal(let index): self.literals[index]
             case .parameter(let number): SQLValue(parameters[number] ?? .null)
             }
         }
+        result = nil
+        if let join { return join.prepare(value) }
+        let binding = SQLTestBinding(table: table, value: value)
         guard let filter = test.map({ binding.predicate($0) }) ?? .constant(true), keys.allSatisfy(table.isOrdered),
             measures.allSatisfy(isExact)
         else { return false }
         self.filter = filter
-        result = nil
         return true
     }
 
     private func isExact(_ measure: SQLMeasure) -> Bool {
         guard let operand = measure.operand else { return true }
         guard let index = measure.column else {
-            return operand.query(table.columns, literals) != nil && operand.bound(table, literals) != nil
+            return operand.query(table.columns, literals) != nil && operand.bound(scope, literals) != nil
         }
         let column = table.columns[index]
         guard !column.isLink else { return false }
@@ -135,8 +155,13 @@ final class SQLGrouping {
 
     /// Returns the groups in an order, or in that of their first rows.
     func groups(_ order: Int?) throws(FirnError) -> Result {
-        note()
+        if join == nil { note() }
         if let result, result.order == order { return result.1 }
+        if let join {
+            let found = try ordered(try join.run(), order)
+            result = (order, found)
+            return found
+        }
         guard let filter else { throw FirnError(.usage, "the groups of a statement belong to it") }
         let names = keys.map { table.columns[$0].schema.name }
         let sort = order.map { orders[$0].map { QueryRequest.SortKey(names[$0.key], ascending: !$0.isDescending) } } ?? []
@@ -144,20 +169,21 @@ final class SQLGrouping {
             QueryRequest(
                 parsed: QuerySyntax(filter), sort: sort, groupBy: names,
                 aggregates: aggregates.isEmpty ? [Aggregate(.count, name: "#")] : aggregates))
-        var columns: [Column] = [], count = 0
-        try run.forEachBatch { batch in
-            count += batch.count
-            if columns.isEmpty {
-                columns = batch.columns
-            } else {
-                for i in columns.indices { columns[i].append(contentsOf: batch.columns[i]) }
-            }
-            return true
-        }
+        let (count, columns) = try run.allRows()
         table.work.add(run.statistics)
         let found = Result(count: count, columns: columns.isEmpty ? [] : finished(columns, count))
         result = (order, found)
         return found
+    }
+
+    /// Returns the groups of a join in an order.
+    private func ordered(_ found: Result, _ order: Int?) throws(FirnError) -> Result {
+        guard let order, found.count > 1 else { return found }
+        let named = found.columns.enumerated().map { ColumnSchema("k\($0)", $1.type) }, type = TypeSchema("result", columns: named)
+        let sort = orders[order].map { QueryRequest.SortKey("k\($0.key)", ascending: !$0.isDescending) }
+        let table = MemoryTable(type, schema: Schema([type]), batches: [Batch(count: found.count, columns: found.columns)]), run: QueryRun
+        do throws(QueryError) { run = try QueryRun(QueryRequest(sort: sort), table: table) } catch { throw error.asFirnError }
+        return Result(count: found.count, columns: try run.allRows().columns)
     }
 
     /// Returns the columns of the keys and of the measures.
@@ -191,5 +217,22 @@ final class SQLGrouping {
             table.plans.append(plan)
         }
         table.note(number)
+    }
+}
+
+extension QueryRun {
+    /// Returns the rows of the result as columns; no columns if there are no rows.
+    func allRows() throws(FirnError) -> (count: Int, columns: [Column]) {
+        var columns: [Column] = [], count = 0
+        try forEachBatch { batch in
+            count += batch.count
+            if columns.isEmpty {
+                columns = batch.columns
+            } else {
+                for i in columns.indices { columns[i].append(contentsOf: batch.columns[i]) }
+            }
+            return true
+        }
+        return (count, columns)
     }
 }

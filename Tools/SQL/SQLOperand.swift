@@ -56,26 +56,45 @@ indirect enum SQLOperand: Hashable {
         }
     }
 
-    /// Whether null can be the result.
-    func isOptional(_ columns: [SQLColumn]) -> Bool {
+    /// Whether a double is part of it.
+    func isReal(_ scope: SQLScope, _ literals: [SQLValue]) -> Bool {
         switch self {
-        case .column(let index): columns[index].schema.type.isOptional
+        case .column(let index): scope.columns[index].form == .real || scope.columns[index].form == .float
+        case .literal(let index): if case .real = literals[index] { true } else { false }
+        case .pair(_, let left, let right): left.isReal(scope, literals) || right.isReal(scope, literals)
+        }
+    }
+
+    /// The columns.
+    var columns: [Int] {
+        switch self {
+        case .column(let index): [index]
+        case .literal: []
+        case .pair(_, let left, let right): left.columns + right.columns
+        }
+    }
+
+    /// Whether null can be the result.
+    func isOptional(_ scope: SQLScope) -> Bool {
+        switch self {
+        case .column(let index): scope.isOptional(index)
         case .literal: false
-        case .pair(_, let left, let right): left.isOptional(columns) || right.isOptional(columns)
+        case .pair(_, let left, let right): left.isOptional(scope) || right.isOptional(scope)
         }
     }
 
     /// A bound of the magnitude of an operand, and whether it is a double.
     typealias Bound = (magnitude: Double, isReal: Bool)
 
-    /// Returns the bound of an operand that Query and SQLite compute alike: with doubles that stay finite. Otherwise nil.
-    func bound(_ table: SQLTable, _ literals: [SQLValue]) -> Bound? {
+    /// Returns the bound of an operand that the engine and SQLite compute alike: with doubles that stay finite, and, if `isJoin`, also with
+    /// integers that are doubles. Otherwise nil.
+    func bound(_ scope: SQLScope, _ literals: [SQLValue], isJoin: Bool = false) -> Bound? {
         switch self {
         case .column(let index):
-            guard !table.columns[index].isLink else { return nil }
-            switch table.columns[index].form {
-            case .int: return table.magnitude(index).map { (Double($0), false) }
-            case .real: return table.realMagnitude(index).map { ($0, true) }
+            guard !scope.columns[index].isLink else { return nil }
+            switch scope.columns[index].form {
+            case .int: return scope.magnitude(index).map { (Double($0), false) }
+            case .real: return scope.realMagnitude(index).map { ($0, true) }
             default: return nil
             }
         case .literal(let index):
@@ -86,10 +105,11 @@ indirect enum SQLOperand: Hashable {
             default: return nil
             }
         case .pair(let sign, let left, let right):
-            guard let left = left.bound(table, literals), let right = right.bound(table, literals), left.isReal || right.isReal else {
+            guard let left = left.bound(scope, literals, isJoin: isJoin), let right = right.bound(scope, literals, isJoin: isJoin) else {
                 return nil
             }
             let magnitude = sign == "*" ? left.magnitude * right.magnitude : left.magnitude + right.magnitude
+            guard left.isReal || right.isReal else { return isJoin && magnitude <= 0x1p53 ? (magnitude, false) : nil }
             return magnitude <= 1e300 ? (magnitude, true) : nil
         }
     }

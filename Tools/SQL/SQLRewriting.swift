@@ -30,9 +30,13 @@ extension SQLConnection {
         guard start < tokens.count, tokens[start].isWord("select") else { return nil }
         let number = context.nextGrouping
         guard let reader = try? SQLGroupReader(tokens, text.bytes, from: start + 1, number: number, find: table),
-            let literals = try? values(reader.literals)
+            let literals = try? values(reader.literals), let grouping = SQLGrouping(reader, literals: literals, number: number)
         else { return nil }
-        let grouping = SQLGrouping(reader, literals: literals, number: number)
+        if let join = grouping.join, join.needsLoops {
+            let written = String(decoding: text.bytes[tokens[start].range.lowerBound...], as: UTF8.self)
+            guard let loops = loops(written, join) else { return nil }
+            join.loops = loops
+        }
         context.groupings[number] = .init(grouping)
         guard let changed = text.replacing(reader.edits), let statement = preparedForGroups(changed) else {
             context.groupings[number] = nil
@@ -48,6 +52,27 @@ extension SQLConnection {
         if isMain { return found[0] }
         let hidden = try? ownRows("SELECT 1 FROM temp.sqlite_master WHERE name = \(SQLSpelling.text(name)) COLLATE NOCASE LIMIT 1")
         return hidden?.isEmpty ?? false ? found[0] : nil
+    }
+
+    /// Returns the order in which SQLite would nest the tables of a join, outermost first; nil if the rows of the join might have another
+    /// order.
+    private func loops(_ sql: String, _ join: SQLJoin) -> [Int]? {
+        let scope = join.scope
+        guard let steps = try? ownRows("EXPLAIN QUERY PLAN " + sql) else { return nil }
+        var loops: [Int] = []
+        for step in steps {
+            guard case .string(let text) = step[3] else { return nil }
+            let folded = NameTable.folded(text)
+            if folded.hasPrefix("use temp b-tree") { continue }
+            // A table that is read in another order can determine that of distinct rows, but not the order of the rows of a group.
+            guard !join.keepsOrder || !folded.contains("order by") else { return nil }
+            guard let prefix = ["scan ", "search "].first(where: folded.hasPrefix) else { return nil }
+            let rest = folded.dropFirst(prefix.count)
+            let named = scope.sources.indices.filter { rest.hasPrefix(scope.sources[$0].alias + " virtual table") }
+            guard named.count == 1, !loops.contains(named[0]) else { return nil }
+            loops.append(named[0])
+        }
+        return loops.count == scope.sources.count ? loops : nil
     }
 
     /// Returns the values of literals, as SQLite reads them.

@@ -14,8 +14,8 @@ package final class SQLStatement {
     private var running: SQLRewriting?
     /// Whether the engine computes the groups of the statement. Known after the first step.
     package var runsInEngine: Bool { running != nil }
-    /// The file whose version must not change while it runs.
-    private var held: SQLFile?
+    /// The files whose versions must not change while it runs.
+    private var held: [SQLFile] = []
     private let connection: SQLConnection
     private var isDone = false
     /// The bound values by number, from 1.
@@ -39,8 +39,8 @@ package final class SQLStatement {
     }
 
     private func release() {
-        held?.end()
-        held = nil
+        for file in held { file.end() }
+        held = []
     }
 
     /// The names of the parameters, with prefix: `:name`, `?1` and so on.
@@ -104,9 +104,10 @@ package final class SQLStatement {
     /// them, or needs less memory.
     private func begin(_ rewriting: SQLRewriting) throws(FirnError) -> Bool? {
         running = rewriting
-        let table = rewriting.grouping.table
-        do { try table.begin() } catch { return nil }
-        held = table.file
+        for source in rewriting.grouping.scope.sources {
+            do { try source.table.begin() } catch { return nil }
+            held.append(source.table.file)
+        }
         guard rewriting.grouping.prepare(bound) else { return nil }
         statement = rewriting.statement
         switch stepOnce() {
@@ -116,7 +117,9 @@ package final class SQLStatement {
             release()
             return false
         case FIRN_SQL_INTERRUPT: throw connection.failure()
-        default: return nil
+        default:
+            do { try connection.context.checkStopped() } catch { throw connection.failure() }
+            return nil
         }
     }
 

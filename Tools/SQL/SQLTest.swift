@@ -2,6 +2,16 @@ import CSQLite
 import FirnQuery
 import FirnTable
 
+/// An equality of columns of two tables: that of the left one and an integer, if there is one, is that of the right one.
+struct SQLMatch: Equatable {
+    var left: Int
+    var right: Int
+    var offset: Int64?
+
+    /// The same equality with exchanged sides.
+    var flipped: SQLMatch { SQLMatch(left: right, right: left, offset: offset.map { -$0 }) }
+}
+
 /// A WHERE clause that the engine can decide. NOT has been applied to its parts.
 indirect enum SQLTest {
     /// A value that is known when the statement runs.
@@ -21,6 +31,39 @@ indirect enum SQLTest {
     case isIn(column: Int, [Operand], Bool)
     /// A column of numbers as a condition.
     case isTrue(column: Int, Bool)
+    /// An equality that joins two tables.
+    case match(SQLMatch)
+
+    /// The conditions that must all hold.
+    var conjuncts: [SQLTest] {
+        if case .and(let parts) = self { return parts.flatMap(\.conjuncts) }
+        return [self]
+    }
+
+    /// The columns.
+    var columns: [Int] {
+        switch self {
+        case .and(let parts), .or(let parts): parts.flatMap(\.columns)
+        case .compare(let column, _, _), .isValue(let column, _, _), .isNull(let column, _), .isIn(let column, _, _),
+            .isTrue(let column, _):
+            [column]
+        case .match(let match): [match.left, match.right]
+        }
+    }
+
+    /// Returns the test with each number of a column reduced by `first`.
+    func moved(by first: Int) -> SQLTest {
+        switch self {
+        case .and(let parts): .and(parts.map { $0.moved(by: first) })
+        case .or(let parts): .or(parts.map { $0.moved(by: first) })
+        case .compare(let column, let comparison, let operand): .compare(column: column - first, comparison, operand)
+        case .isValue(let column, let operand, let isTrue): .isValue(column: column - first, operand, isTrue)
+        case .isNull(let column, let isTrue): .isNull(column: column - first, isTrue)
+        case .isIn(let column, let operands, let isTrue): .isIn(column: column - first, operands, isTrue)
+        case .isTrue(let column, let isTrue): .isTrue(column: column - first, isTrue)
+        case .match: self
+        }
+    }
 
     /// Returns the test in words, for plans.
     func text(_ columns: [SQLColumn], isPart: Bool = false) -> String {
@@ -32,6 +75,7 @@ indirect enum SQLTest {
         case .isNull(let column, let isTrue): return columns[column].name + (isTrue ? " is null" : " is not null")
         case .isIn(let column, _, let isTrue): return columns[column].name + (isTrue ? " in (…)" : " not in (…)")
         case .isTrue(let column, let isTrue): return columns[column].name + (isTrue ? " <> 0" : " = 0")
+        case .match(let match): return "\(columns[match.left].name) = \(columns[match.right].name)"
         }
     }
 }
@@ -68,6 +112,8 @@ struct SQLTestBinding {
         case .isTrue(let column, let isTrue):
             guard table.columns[column].form.isNumeric else { return nil }
             return compare(column, isTrue ? FIRN_SQL_NE : FIRN_SQL_EQ, .int(0))
+        // Two tables have no predicate.
+        case .match: return nil
         }
     }
 

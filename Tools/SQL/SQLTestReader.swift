@@ -97,6 +97,7 @@ struct SQLTestReader {
             return try whole(.compare(column: column, isTrue ? found.flipped : found.flippedFalse, operand))
         }
         guard let next = token else { return try whole(.isTrue(column: column, isTrue)) }
+        if let match = try match(column, isTrue) { return try whole(.match(match)) }
         if next.kind == .symbol, let found = SQLTestReader.comparisons[next.text] {
             at += 1
             let operand = try operand()
@@ -129,6 +130,32 @@ struct SQLTestReader {
         }
         guard !isNegated else { throw NotGrouped() }
         return try whole(.isTrue(column: column, isTrue))
+    }
+
+    /// Reads the rest of `a.x = b.y` or `a.x + 1 = b.y`; returns nil if the comparison is of another form.
+    private mutating func match(_ left: Int, _ isTrue: Bool) throws(NotGrouped) -> SQLMatch? {
+        let start = at, first = try offset()
+        guard let sign = token, sign.isSymbol("=") || sign.isSymbol("==") else {
+            guard first == nil else { throw NotGrouped() }
+            return nil
+        }
+        at += 1
+        guard let right = column() else {
+            guard first == nil else { throw NotGrouped() }
+            at = start
+            return nil
+        }
+        let second = try offset()
+        guard isTrue, reader.scope.source(of: left) != reader.scope.source(of: right) else { throw NotGrouped() }
+        return SQLMatch(left: left, right: right, offset: first == nil && second == nil ? nil : (first ?? 0) - (second ?? 0))
+    }
+
+    /// Reads an integer that is added to a column, or subtracted from it.
+    private mutating func offset() throws(NotGrouped) -> Int64? {
+        guard let sign = token, sign.isSymbol("+") || sign.isSymbol("-") else { return nil }
+        guard at + 1 < end, let number = Int64(reader.tokens[at + 1].text), number <= 1 << 53 else { throw NotGrouped() }
+        at += 2
+        return sign.isSymbol("-") ? -number : number
     }
 
     private mutating func list() throws(NotGrouped) -> [SQLTest.Operand] {

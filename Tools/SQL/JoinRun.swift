@@ -1,0 +1,273 @@
+import CSQLite
+import FirnBytes
+import FirnQuery
+import FirnTable
+
+/// One run of a join. One table is scanned in batches; the rows of the others are in memory, and are found by the numbers of their values.
+/// The rows of the result pass through the steps in chunks, in the order of nested loops.
+final class JoinRun {
+    let join: SQLJoin
+    let scope: SQLScope
+    /// The table that is scanned.
+    private let first: Int
+    private var steps: [JoinStep]
+    /// The columns that are needed, by number: of tables in memory all rows, of the scanned table the rows of the batch.
+    private var columns: [Column]
+    /// For each step, and after the last one, the rows of each table in the current chunk.
+    private var levels: [[[UInt32]]]
+    /// For each level, the tables whose rows are still needed there.
+    private var needed: [[Int]] = []
+    private var keys: JoinKeys
+    private var measures: [JoinMeasure]
+    /// The numbers of the values of columns whose texts or dates are measured.
+    private var numbered: [Int: (values: JoinValues, numbers: [UInt32])] = [:]
+    private var charges: [MemoryCharge] = []
+    private var groupCharge: MemoryCharge?
+
+    /// The maximum number of rows in a chunk.
+    private static let chunk = 4096
+
+    init(_ join: SQLJoin, first: Int, _ steps: [SQLJoin.Step], count: Int) {
+        self.join = join
+        scope = join.scope
+        self.first = first
+        self.steps = steps.map { JoinStep($0, $0.matches.map { JoinValues(join.kind(of: $0) ?? .words) }) }
+        columns = [Column](repeating: Column(ColumnType(.int)), count: scope.columns.count)
+        levels = [[[UInt32]]](repeating: [[UInt32]](repeating: [], count: join.scope.sources.count), count: steps.count + 1)
+        keys = JoinKeys(join.keys, join.scope)
+        measures = join.measures.map { JoinMeasure($0, join) }
+        for column in measures.compactMap(\.numbered) where numbered[column] == nil {
+            numbered[column] = (JoinValues(JoinKeys.kind(scope.columns[column].form)), [])
+        }
+        for level in 0...steps.count {
+            var sources = Set(measures.flatMap { $0.measure.operand?.columns ?? [] }.map(scope.source))
+            sources.formUnion(keys.sources)
+            for step in steps[level...] { sources.formUnion(step.matches.map { scope.source(of: $0.left) }) }
+            needed.append(sources.sorted())
+        }
+    }
+
+    func run() throws(FirnError) -> SQLGrouping.Result {
+        for at in steps.indices { try build(at) }
+        try join.forEachBatch(of: first, neededColumns(first), and: restriction()) { (batch) throws(FirnError) in
+            for (column, values) in zip(neededColumns(first), batch.columns) { columns[column] = values }
+            for at in steps.indices { steps[at].number(left: first, scope, columns) }
+            number(first)
+            for start in stride(from: 0, to: batch.count, by: JoinRun.chunk) {
+                let end = min(batch.count, start + JoinRun.chunk)
+                levels[0][first] = (start..<end).map { UInt32(truncatingIfNeeded: $0) }
+                try extend(0, end - start)
+            }
+            try hold()
+            return true
+        }
+        for measure in measures where !join.isExact(measure.measure, count: keys.count) {
+            throw FirnError(.unsupported, "SQLite adds the values of this statement")
+        }
+        return result()
+    }
+
+    /// Returns the columns of a table that are needed.
+    private func neededColumns(_ source: Int) -> [Int] {
+        var found = Set(join.keys + measures.flatMap { $0.measure.operand?.columns ?? [] })
+        for step in steps { for match in step.matches { found.formUnion([match.left, match.right]) } }
+        return found.filter { scope.source(of: $0) == source }.sorted()
+    }
+
+    // MARK: Tables in memory
+
+    private func build(_ at: Int) throws(FirnError) {
+        let source = steps[at].source, needed = neededColumns(source), table = scope.sources[source].table
+        var read: [Column] = needed.map { Column(scope.columns[$0].schema, in: table.table.schema) }
+        try join.forEachBatch(of: source, needed) { batch in
+            for i in read.indices {
+                if read[i].count == 0 { read[i] = batch.columns[i] } else { read[i].append(contentsOf: batch.columns[i]) }
+            }
+            return true
+        }
+        for (column, values) in zip(needed, read) { columns[column] = values }
+        steps[at].index(columns)
+        for earlier in 0..<at { steps[at].number(left: steps[earlier].source, scope, columns) }
+        number(source)
+        let bytes = read.reduce(steps[at].bytes) { $0 + $1.footprint }
+        do throws(Damage) {
+            charges.append(try table.table.memory.holding(bytes, for: "the rows of type \"\(table.table.type.name)\" in a join"))
+        } catch { throw table.damaged(error) }
+    }
+
+    /// Numbers the values of a table's columns by which rows are grouped, or which are measured.
+    private func number(_ source: Int) {
+        keys.number(source, columns)
+        for column in numbered.keys where scope.source(of: column) == source {
+            guard var one = numbered.removeValue(forKey: column) else { continue }
+            one.numbers = one.values.numbers(columns[column], adds: true)
+            numbered[column] = one
+        }
+    }
+
+    /// Returns a condition that excludes rows of the scanned table without a match, if few values have one.
+    private func restriction() -> PredicateSyntax? {
+        var parts: [PredicateSyntax] = []
+        for step in steps where !step.isOuter {
+            for (match, values) in zip(step.matches, step.values) where scope.source(of: match.left) == first {
+                guard let known = values.constants(limit: join.isFiltered(step.source) ? 200 : 4, offset: match.offset ?? 0) else {
+                    continue
+                }
+                let path = ExpressionSyntax.path(PathSyntax([.name(scope.columns[match.left].schema.name)]))
+                let constants = known.map { ExpressionSyntax.constant(ConstantSyntax($0)) }
+                guard let one = constants.first else { return .constant(false) }
+                parts.append(
+                    .comparison(
+                        constants.count == 1
+                            ? ComparisonSyntax(path, .equal, one) : ComparisonSyntax(path, .isIn, .list(nil, constants, .init()))))
+            }
+        }
+        return parts.isEmpty ? nil : parts.count == 1 ? parts[0] : .and(parts)
+    }
+
+    private func hold() throws(FirnError) {
+        groupCharge = nil
+        let bytes =
+            measures.reduce(keys.bytes) { $0 + $1.bytes } + numbered.values.reduce(0) { $0 + $1.values.bytes + $1.numbers.count * 4 }
+        let table = scope.sources[first].table
+        do throws(Damage) { groupCharge = try table.table.memory.holding(bytes, for: "the groups of a join") } catch {
+            throw table.damaged(error)
+        }
+    }
+
+    // MARK: Rows of the result
+
+    /// Joins the tables of the steps from `level` on to a chunk.
+    private func extend(_ level: Int, _ count: Int) throws(FirnError) {
+        try scope.sources[first].table.context.checkStopped()
+        guard level < steps.count else { return add(count) }
+        let numbers = steps[level].numbers(levels[level], count), none = JoinNumbers.none
+        let starts = steps[level].starts, rows = steps[level].rows, isOuter = steps[level].isOuter, isUnique = steps[level].isUnique
+        var parents = [UInt32](repeating: 0, count: JoinRun.chunk), found = [UInt32](repeating: none, count: JoinRun.chunk), n = 0
+        for i in 0..<count {
+            let number = numbers[i], hasNumber = number != none
+            let range = hasNumber && !isUnique ? Int(starts[Int(number)])..<Int(starts[Int(number) &+ 1]) : 0..<0
+            if range.isEmpty {
+                let row = hasNumber && isUnique ? rows[Int(number)] : none
+                guard isOuter || row != none else { continue }
+                parents[n] = UInt32(truncatingIfNeeded: i)
+                found[n] = row
+                n &+= 1
+            }
+            for at in range {
+                parents[n] = UInt32(truncatingIfNeeded: i)
+                found[n] = rows[at]
+                n &+= 1
+                if n == JoinRun.chunk {
+                    try pass(level, parents, found, count: n)
+                    n = 0
+                }
+            }
+            if n == JoinRun.chunk {
+                try pass(level, parents, found, count: n)
+                n = 0
+            }
+        }
+        if n > 0 { try pass(level, parents, found, count: n) }
+    }
+
+    /// Passes rows to the next level: for each one the row of the chunk that it extends, and the row of the new table.
+    private func pass(_ level: Int, _ parents: [UInt32], _ found: [UInt32], count: Int) throws(FirnError) {
+        for source in needed[level + 1] {
+            var out = levels[level + 1][source]
+            levels[level + 1][source] = []
+            if out.count < JoinRun.chunk { out = [UInt32](repeating: 0, count: JoinRun.chunk) }
+            if source == steps[level].source {
+                for j in 0..<count { out[j] = found[j] }
+            } else {
+                let from = levels[level][source]
+                if !from.isEmpty { for j in 0..<count { out[j] = from[Int(parents[j])] } }
+            }
+            levels[level + 1][source] = out
+        }
+        try extend(level + 1, count)
+    }
+
+    /// Adds the rows of a chunk to their groups.
+    private func add(_ count: Int) {
+        let rows = levels[steps.count], groups = keys.groups(rows, count)
+        for measure in measures {
+            measure.grow(to: keys.groupCount)
+            if let column = measure.numbered, let known = numbered[column] {
+                measure.add(JoinStep.gather(known.numbers, rows[scope.source(of: column)], count), known.values, groups)
+            } else if measure.isPresenceOnly {
+                if let column = measure.measure.column, scope.isOptional(column) {
+                    measure.count(vector(column, rows, count, valued: false), groups, count)
+                }
+            } else if let operand = measure.measure.operand {
+                measure.add(value(operand, rows, count), groups, count)
+            }
+        }
+    }
+
+    // MARK: Values
+
+    private func value(_ operand: SQLOperand, _ rows: [[UInt32]], _ count: Int) -> JoinVector {
+        switch operand {
+        case .column(let column): return vector(column, rows, count)
+        case .literal(let index):
+            switch join.literals[index] {
+            case .int(let x): return JoinVector(words: [Int64](repeating: x, count: count))
+            case .real(let x): return JoinVector(reals: [Double](repeating: x, count: count), isReal: true)
+            default: trap("literals of measures are numbers")
+            }
+        case .pair(let sign, let left, let right):
+            return JoinVector(sign, value(left, rows, count), value(right, rows, count), count: count)
+        }
+    }
+
+    /// Returns the values of a column in the rows of a chunk.
+    private func vector(_ index: Int, _ rows: [[UInt32]], _ count: Int, valued: Bool = true) -> JoinVector {
+        let column = columns[index], source = scope.source(of: index), rows = rows[source]
+        var out = JoinVector(isReal: scope.columns[index].form == .real || scope.columns[index].form == .float)
+        if scope.sources[source].isOuter || column.present != nil {
+            out.valid = [Bool](repeating: true, count: count)
+            for i in 0..<count { out.valid[i] = rows[i] != JoinNumbers.none && column.isPresent(Int(rows[i])) }
+        }
+        guard valued else { return out }
+        if out.isReal {
+            out.reals = [Double](repeating: 0, count: count)
+            if out.valid.isEmpty {
+                for i in 0..<count { out.reals[i] = column.reals[Int(rows[i])] }
+            } else {
+                for i in 0..<count where out.valid[i] { out.reals[i] = column.reals[Int(rows[i])] }
+            }
+        } else {
+            out.words = [Int64](repeating: 0, count: count)
+            if out.valid.isEmpty {
+                for i in 0..<count { out.words[i] = column.words[Int(rows[i])] }
+            } else {
+                for i in 0..<count where out.valid[i] { out.words[i] = column.words[Int(rows[i])] }
+            }
+        }
+        return out
+    }
+
+    // MARK: The result
+
+    private func result() -> SQLGrouping.Result {
+        // Without GROUP BY there is one group, also of no rows.
+        for measure in measures { measure.grow(to: max(1, keys.groupCount)) }
+        let groups = keys.seen, hits = keys.hits
+        var out: [Column] = join.keys.indices.map { key in
+            var column = Column(scope.columns[join.keys[key]].schema.type.element(optional: true))
+            keys.append(key, groups, to: &column)
+            return column
+        }
+        for measure in measures {
+            let source = measure.measure.column.map { scope.columns[$0].schema.type.element(optional: true) }
+            out.append(measure.result(groups, hits, source, values: measure.numbered.flatMap { numbered[$0]?.values }))
+        }
+        return .init(count: groups.count, columns: out)
+    }
+}
+
+extension ColumnType {
+    /// A type of the same single values.
+    fileprivate func element(optional: Bool) -> ColumnType { ColumnType(kind, optional: optional) }
+}

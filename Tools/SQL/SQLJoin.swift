@@ -1,0 +1,274 @@
+import CSQLite
+import FirnBytes
+import FirnQuery
+import FirnTable
+
+/// A join of tables by equalities, whose groups the engine computes: one table is scanned, and the others are read into memory before.
+final class SQLJoin {
+    let scope: SQLScope
+    let keys: [Int]
+    let measures: [SQLMeasure]
+    let literals: [SQLValue]
+    /// Whether the groups have the order of their first rows.
+    let keepsOrder: Bool
+    /// The equalities of inner joins, and of the LEFT JOIN of each table.
+    private var inner: [SQLMatch] = []
+    private var outer: [[SQLMatch]]
+    /// The conditions of each table.
+    private var tests: [[SQLTest]]
+    private var filters: [PredicateSyntax] = []
+    /// The order in which SQLite nests the tables, if the result depends on it.
+    var loops: [Int]?
+    private var planNumbers: [Int]?
+    /// What the engine does for the statement, in words.
+    var work = ""
+
+    /// Returns nil if the conditions are not those of a join by equalities.
+    init?(_ reader: SQLGroupReader, _ literals: [SQLValue]) {
+        scope = reader.scope
+        keys = reader.keys
+        measures = reader.measures
+        self.literals = literals
+        keepsOrder = reader.isDistinct
+        let sources = scope.sources
+        tests = sources.map { _ in [] }
+        outer = sources.map { _ in [] }
+        for condition in reader.conditions {
+            for part in condition.test.conjuncts {
+                let found = Set(part.columns.map(scope.source))
+                if let outer = condition.outer {
+                    guard found.contains(outer), found.allSatisfy({ $0 <= outer }) else { return nil }
+                    if case .match(let match) = part {
+                        self.outer[outer].append(scope.source(of: match.right) == outer ? match : match.flipped)
+                    } else if found.count == 1 {
+                        tests[outer].append(part.moved(by: sources[outer].first))
+                    } else {
+                        return nil
+                    }
+                } else {
+                    // A condition on the table of a LEFT JOIN would have to be tested after it.
+                    guard !found.contains(where: { sources[$0].isOuter }) else { return nil }
+                    if case .match(let match) = part {
+                        inner.append(match)
+                    } else if found.count == 1, let source = found.first {
+                        tests[source].append(part.moved(by: sources[source].first))
+                    } else {
+                        return nil
+                    }
+                }
+            }
+        }
+        guard sources.indices.allSatisfy({ !sources[$0].isOuter || !outer[$0].isEmpty }), order(from: 0, by: { $0 < $1 }) != nil else {
+            return nil
+        }
+    }
+
+    /// Whether the result depends on the order in which SQLite reads the rows: sums of doubles, and rows without another order.
+    var needsLoops: Bool {
+        keepsOrder
+            || measures.contains { measure in
+                [.sum, .total, .avg].contains(measure.function) && measure.operand?.isReal(scope, literals) ?? false
+            }
+    }
+
+    /// What the engine does, in words.
+    var description: String {
+        scope.sources.indices.map { source in
+            let place = scope.sources[source]
+            let conditions = tests[source].map { $0.text(place.table.columns) }
+            // The equalities with tables before it.
+            let matches = (outer[source] + inner.filter { max(scope.source(of: $0.left), scope.source(of: $0.right)) == source })
+                .map { match in [match.left, match.right].map { "\(alias(of: $0)).\(scope.columns[$0].name)" }.joined(separator: " = ") }
+            let verb = source == 0 ? "" : place.isOuter ? "left join " : "join "
+            return verb + place.alias + (matches.isEmpty ? "" : " on " + matches.joined(separator: ", "))
+                + (conditions.isEmpty ? "" : " (\(conditions.joined(separator: ", ")))")
+        }.joined(separator: " ")
+    }
+
+    private func alias(of column: Int) -> String { scope.sources[scope.source(of: column)].alias }
+
+    // MARK: Before a run
+
+    /// Returns whether the engine returns what SQLite would, for the rows of the tables as they are and for these values.
+    func prepare(_ value: @escaping (SQLTest.Operand) -> SQLValue?) -> Bool {
+        filters = []
+        for (source, tests) in zip(scope.sources, tests) {
+            guard let filter = SQLTestBinding(table: source.table, value: value).predicate(.and(tests)) else { return false }
+            filters.append(filter)
+        }
+        return (inner + outer.joined()).allSatisfy { kind(of: $0) != nil } && keys.allSatisfy(isKey) && measures.allSatisfy(isExact)
+    }
+
+    private func isKey(_ column: Int) -> Bool {
+        // Zeros of both signs are one group.
+        scope.isOrdered(column) && scope.columns[column].form != .real && scope.columns[column].form != .float
+    }
+
+    /// Returns how the values of an equality are compared, as SQLite compares them; nil if the engine does not compare them.
+    func kind(of match: SQLMatch) -> JoinValues.Kind? {
+        let left = scope.columns[match.left], right = scope.columns[match.right]
+        guard !left.isLink, !right.isLink else { return nil }
+        if let offset = match.offset {
+            for (column, offset) in [(match.left, offset), (match.right, -offset)] {
+                guard scope.columns[column].form == .int, let largest = scope.magnitude(column), largest <= 1 << 62,
+                    offset.magnitude <= 1 << 60
+                else { return nil }
+            }
+        }
+        switch (left.form, right.form) {
+        case (.int, .int), (.int, .bool), (.bool, .int), (.bool, .bool): return .words
+        case (.real, .real), (.real, .float), (.float, .real), (.float, .float): return .reals
+        case (.int, .real), (.int, .float), (.real, .int), (.float, .int), (.bool, .real), (.bool, .float), (.real, .bool), (.float, .bool):
+            return .whole
+        case (.text, .text), (.blob, .blob): return .bytes
+        case (.date(let a), .date(let b)): return a == b && scope.isOrdered(match.left) && scope.isOrdered(match.right) ? .pairs : nil
+        case (.uuid(let a), .uuid(let b)): return a == b ? .pairs : nil
+        case (.objectID, .objectID): return .pairs
+        default: return nil
+        }
+    }
+
+    private func isExact(_ measure: SQLMeasure) -> Bool {
+        guard let operand = measure.operand else { return true }
+        guard let column = measure.column else { return operand.bound(scope, literals, isJoin: true) != nil }
+        guard !scope.columns[column].isLink else { return false }
+        let form = scope.columns[column].form
+        switch (measure.function, form) {
+        case (_, .any), (_, .json): return false
+        case (.count, .decimal), (.count, .longDecimal), (.count, .date): return !measure.isDistinct || scope.isOrdered(column)
+        case (.count, _), (.min, _), (.max, _): return scope.isOrdered(column)
+        case (_, .real), (_, .float), (_, .int): return bound(of: measure) != nil
+        default: return false
+        }
+    }
+
+    /// Returns a bound of the magnitude of what a measure adds.
+    private func bound(of measure: SQLMeasure) -> Double? {
+        guard let column = measure.column else { return measure.operand?.bound(scope, literals, isJoin: true)?.magnitude }
+        return scope.columns[column].form == .int ? scope.magnitude(column).map { Double($0) } : scope.realMagnitude(column)
+    }
+
+    /// Returns whether no sum of some of the rows of a result of `count` rows exceeds what SQLite and the engine add alike.
+    func isExact(_ measure: SQLMeasure, count: Int) -> Bool {
+        guard [.sum, .total, .avg].contains(measure.function), let operand = measure.operand else { return true }
+        guard let bound = bound(of: measure) else { return false }
+        let limit = operand.isReal(scope, literals) ? 1e300 : measure.function == .sum ? 0x1p62 : 0x1p53
+        return bound * Double(count) <= limit
+    }
+
+    // MARK: The order of tables
+
+    /// A table that is joined to those before it.
+    struct Step {
+        let source: Int
+        let isOuter: Bool
+        /// The equalities with tables before it, which are on the left.
+        let matches: [SQLMatch]
+    }
+
+    /// Returns the steps that join all other tables to one of inner joins; nil if an equality is missing.
+    func order(from first: Int, by isBefore: (Int, Int) -> Bool) -> [Step]? {
+        guard !scope.sources[first].isOuter else { return nil }
+        var known: Set<Int> = [first], steps: [Step] = []
+        var left = scope.sources.indices.filter { $0 != first && !scope.sources[$0].isOuter }.sorted(by: isBefore)
+        while !left.isEmpty {
+            guard let at = left.firstIndex(where: { !matches(of: $0, known).isEmpty }) else { return nil }
+            let source = left.remove(at: at)
+            steps.append(Step(source: source, isOuter: false, matches: matches(of: source, known)))
+            known.insert(source)
+        }
+        for source in scope.sources.indices where scope.sources[source].isOuter {
+            steps.append(Step(source: source, isOuter: true, matches: outer[source]))
+        }
+        return steps
+    }
+
+    /// Returns the steps in the order of SQLite's loops; nil if an equality is missing.
+    private func order(_ loops: [Int]) -> [Step]? {
+        var known: Set<Int> = [loops[0]], steps: [Step] = []
+        guard !scope.sources[loops[0]].isOuter else { return nil }
+        for source in loops.dropFirst() {
+            let isOuter = scope.sources[source].isOuter, matches = isOuter ? outer[source] : matches(of: source, known)
+            guard !matches.isEmpty, matches.allSatisfy({ known.contains(scope.source(of: $0.left)) }) else { return nil }
+            steps.append(Step(source: source, isOuter: isOuter, matches: matches))
+            known.insert(source)
+        }
+        return steps
+    }
+
+    private func matches(of source: Int, _ known: Set<Int>) -> [SQLMatch] {
+        inner.compactMap { match in
+            let left = scope.source(of: match.left), right = scope.source(of: match.right)
+            if right == source, known.contains(left) { return match }
+            return left == source && known.contains(right) ? match.flipped : nil
+        }
+    }
+
+    // MARK: Running
+
+    /// The maximum number of rows of a table in memory.
+    private static let maximumRows = 1 << 26
+
+    func run() throws(FirnError) -> SQLGrouping.Result {
+        var first = 0, steps: [Step]?
+        let counts = try counts()
+        if let loops {
+            first = loops[0]
+            steps = order(loops)
+        } else {
+            // The largest table is scanned, and the smallest ones are joined first.
+            let inner = scope.sources.indices.filter { !scope.sources[$0].isOuter }
+            first = inner.max { counts[$0] < counts[$1] } ?? 0
+            steps = order(from: first) { counts[$0] < counts[$1] }
+        }
+        guard let steps, steps.allSatisfy({ counts[$0.source] <= SQLJoin.maximumRows }) else {
+            throw FirnError(.unsupported, "SQLite joins these tables")
+        }
+        note()
+        return try JoinRun(self, first: first, steps, count: counts[first]).run()
+    }
+
+    /// Returns the number of rows of each table that satisfy its conditions.
+    private func counts() throws(FirnError) -> [Int] {
+        var counts: [Int] = []
+        for (source, filter) in zip(scope.sources, filters) {
+            if filter == .constant(true) {
+                counts.append(source.table.table.rowCount)
+            } else {
+                counts.append(try source.table.run(QueryRequest(parsed: QuerySyntax(filter))).count())
+            }
+        }
+        return counts
+    }
+
+    /// Whether a table has conditions.
+    func isFiltered(_ source: Int) -> Bool { filters[source] != .constant(true) }
+
+    /// Passes the rows of a table that satisfy its conditions to `body`, in the order of the table.
+    func forEachBatch(
+        of source: Int, _ columns: [Int], and more: PredicateSyntax? = nil, _ body: (Batch) throws(FirnError) -> Bool
+    ) throws(FirnError) {
+        let table = scope.sources[source].table, filter = filters[source]
+        let parts = [filter, more].compactMap { $0 }.filter { $0 != .constant(true) }
+        let run = try table.run(
+            QueryRequest(
+                parsed: QuerySyntax(parts.isEmpty ? .constant(true) : parts.count == 1 ? parts[0] : .and(parts)),
+                select: columns.map { scope.columns[$0].schema.name }))
+        try run.forEachBatch(body)
+        table.work.add(run.statistics)
+    }
+
+    /// Counts the run among the plans of the tables.
+    private func note() {
+        let numbers =
+            planNumbers
+            ?? scope.sources.enumerated().map { index, source in
+                let plan = SQLPlan()
+                plan.description = index == 0 ? work : "joined to \(scope.sources[0].alias)"
+                source.table.plans.append(plan)
+                return source.table.plans.count - 1
+            }
+        planNumbers = numbers
+        for (source, number) in zip(scope.sources, numbers) { source.table.note(number) }
+    }
+}
