@@ -81,7 +81,15 @@ func encodeIntegers(_ values: UnsafeBufferPointer<Int64>, profile: Profile, dept
     let best = encodeRepeats(values, survey, found, profile: profile) ?? found.bytes
     // Parts of streams that are nested deeper are seldom digits that have something in common.
     guard profile == .modelled, depth < 2 else { return best }
-    return encodeModelled(values, low: survey.low, high: survey.high, goal: best.count &* 97 / 100) ?? best
+    let digits = encodeModelled(values, low: survey.low, high: survey.high, goal: best.count &* 97 / 100) ?? best
+    guard survey.steps.size(count: values.count) < survey.packed.size(count: values.count) else { return digits }
+    let goal = digits.count &* 97 / 100
+    return withSteps(values) { steps in
+        guard let modelled = encodeModelled(steps, low: survey.steps.low, high: survey.steps.high, goal: goal) else { return digits }
+        let delta = encodeDelta(
+            values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 8, steps: modelled)
+        return delta.count < goal ? delta : digits
+    }
 }
 
 /// Returns zstd pages of the values or of the steps if they are sufficiently smaller than `found`.
@@ -92,9 +100,10 @@ private func encodeRepeats(_ values: UnsafeBufferPointer<Int64>, _ survey: Integ
     if let pages = encodePages(values, low: survey.low, high: survey.high, profile: profile, goal: goal) {
         (best, goal) = (pages, pages.count)
     }
-    // Steps repeat without the values where a sequence begins again from another value. They need fewer bytes then.
+    // Steps repeat without the values where a sequence begins again from another value, and where most steps are the same.
     let span = bitWidth(UInt64(bitPattern: survey.high &- survey.low))
-    if bitWidth(UInt64(bitPattern: survey.steps.high &- survey.steps.low)) &+ 7 < span &+ 7 & ~7 {
+    let isNarrower = bitWidth(UInt64(bitPattern: survey.steps.high &- survey.steps.low)) &+ 7 < span &+ 7 & ~7
+    if isNarrower || survey.steps.size(count: values.count) &* 2 < survey.packed.size(count: values.count) {
         let delta: [UInt8]? = withSteps(values) { steps in
             guard let pages = encodePages(steps, low: survey.steps.low, high: survey.steps.high, profile: profile, goal: goal) else {
                 return nil
@@ -132,7 +141,7 @@ private func encodeSingly(_ values: UnsafeBufferPointer<Int64>, _ survey: Intege
     if survey.changes &* 3 < values.count &* 2 {
         let bitmap = min(values.count / 8, survey.changes &* 2)
         let estimate = bitmap &+ survey.changes &* packedSize / values.count
-        if estimate < best {
+        if estimate < best || (profile != .fast && hasEqualRuns(values, changes: survey.changes)) {
             // Nested streams may use entropy coding; then the result must save as much as entropy coding must.
             var goal = secondTierGoal(best, values.count, profile)
             if !profile.isSmall {
@@ -175,6 +184,20 @@ private func encodeSingly(_ values: UnsafeBufferPointer<Int64>, _ survey: Intege
                     steps: survey.steps.encode(steps)))
         }
     }
+}
+
+/// Returns whether nearly all runs are as long as the run before: then the bitmap of a run-length stream repeats, and takes few bytes.
+private func hasEqualRuns<Values: RandomAccessCollection<Int64>>(_ values: Values, changes: Int) -> Bool where Values.Index == Int {
+    guard changes >= 8, changes &* 2 <= values.count else { return false }
+    var start = 0, length = 0, different = 0
+    for i in 1..<values.count where values[i] != values[i &- 1] {
+        if i &- start != length {
+            different &+= 1
+            if different &* 16 > changes &+ 16 { return false }
+        }
+        (start, length) = (i, i &- start)
+    }
+    return true
 }
 
 /// Returns delta whose steps are delta-encoded themselves (second order or higher) if that is smaller than `best`.

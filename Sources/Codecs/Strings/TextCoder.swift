@@ -192,8 +192,8 @@ struct PageTrial {
 
     /// Texts of this many bytes on average are long: then a page of 4 KiB holds few of them, and little that repeats.
     private static let longText = 40
-    /// The size of pages of the profile `small`.
-    private static let largePageBytes = 1 << 20
+    /// The size of pages of the profile `small`: in most tables, a segment of text is one page.
+    private static let largePageBytes = 8 << 20
 
     /// Makes pages of 16 KiB if they are smaller by 4 %.
     private mutating func tryLongPages(_ sample: Text, raw: Int) {
