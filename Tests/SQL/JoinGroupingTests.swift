@@ -79,6 +79,18 @@ import Testing
             }
         }
 
+        /// A comparison that is no equality.
+        private mutating func relation(_ alias: String, _ other: String) -> String {
+            switch random.number(0...4) {
+            case 0: return "\(alias).n BETWEEN \(other).n AND \(other).n + \(random.number(0...9))"
+            case 1: return "\(other).\(pick(["d", "e", "f"])) \(pick(["<", ">=", "<>"])) \(alias).\(pick(["d", "e", "f"]))"
+            case 2: return "NOT \(other).i \(pick(["<", "=", "<>"])) \(alias).n"
+            default:
+                return
+                    "\(other).\(pick(["i", "n", "id", "b"])) \(pick(["<", "<=", ">", ">=", "<>", "!="])) \(alias).\(pick(["n", "id"]))\(pick([" + 2", " - 1", ""]))"
+            }
+        }
+
         private mutating func term(_ alias: String) -> String {
             switch random.number(0...4) {
             case 0: return "\(alias).n \(pick(["<", ">=", "<>", "="])) \(random.number(-20...40))"
@@ -114,6 +126,7 @@ import Testing
                 var on = [equality(alias, other)]
                 if random.chance(30) { on.append(equality(alias, pick(Array(aliases[..<at])))) }
                 if random.chance(20) { on.append(term(alias)) }
+                if random.chance(25) { on.append(relation(alias, other)) }
                 switch random.number(0...5) {
                 case 0:
                     tables += ", @\(random.number(0...2)) AS \(alias)"
@@ -153,7 +166,9 @@ import Testing
         } catch { return (["\(error)"], false) }
     }
 
-    @Test(arguments: Seed.some(71, 72, 73, 74, 75, 76)) func `random statements with groups of joins agree with SQLite`(seed: Seed) throws {
+    @Test(arguments: Seed.some(71, 72, 73, 74, 75, 76, 77, 78)) func `random statements with groups of joins agree with SQLite`(seed: Seed)
+        throws
+    {
         var random = RandomTables(seed)
         let counts = [[400, 60, 150], [0, 300, 40], [250, 250, 1]][Int(seed.number % 3)]
         let connection = try JoinGroupingTests.connection(counts, &random, threads: seed.number % 2 == 0 ? 2 : 1)
@@ -192,6 +207,7 @@ import Testing
             ("SELECT count(*), sum(b.n), max(b.w) FROM main.t0 AS a JOIN t2 AS b ON a.id = b.id", 1),
             ("SELECT a.b FROM t0 a JOIN t2 b USING (id) GROUP BY a.b", 0),
             ("SELECT sum(a.d * b.e) FROM t0 a LEFT OUTER JOIN t1 b ON b.id = a.id AND b.n > 5 WHERE a.id < 20", 1),
+            ("SELECT count(*), sum(a.n) FROM t0 a JOIN t1 b ON a.b = b.b AND a.n BETWEEN b.n - 2 AND b.n + 2 AND a.d <> b.d", 1),
             ("SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id JOIN t0 c ON c.id = b.id + 1 AND c.id = a.id + 1", 1),
         ] {
             func given() -> Int { connection.tables.reduce(0) { $0 + $1.work.rowsGiven } }
@@ -210,6 +226,10 @@ import Testing
             "SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id OR a.n = b.n", "SELECT count(*) FROM t0 a JOIN t1 b ON NOT a.id = b.id",
             "SELECT count(*) FROM t0 a LEFT JOIN t1 b ON a.id = b.id WHERE b.n > 3",
             "SELECT count(*) FROM t0 a LEFT JOIN t1 b ON a.id = b.id AND a.n > 3",
+            "SELECT count(*) FROM t0 a LEFT JOIN t1 b ON a.id = b.id AND a.n > b.n",
+            "SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id AND a.w < b.w",
+            "SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id AND a.n < b.d",
+            "SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id AND (a.n < b.n OR b.i > 3)",
             "SELECT count(*) FROM t0 a LEFT JOIN t1 b ON a.id = b.id JOIN t1 c ON c.id = b.id",
             "SELECT count(*) FROM t0 a JOIN t1 b ON a.w = b.n", "SELECT count(*) FROM t0 a JOIN t1 b ON a.m = b.m",
             "SELECT count(*) FROM t0 a JOIN t1 b ON a.a = b.a", "SELECT count(*) FROM t0 a JOIN t1 b ON a.t = b.day",

@@ -14,13 +14,16 @@ struct JoinNumbers {
     /// The numbers of all words from `base` on, if the words are close to each other.
     private var direct: [UInt32] = []
     private var base: Int64 = 0
+    /// If it is not 0, the words are numbered by their distance from `base`, and have not been added one by one. Distances below it have a
+    /// number, also those of words that do not occur.
+    private var span = 0
 
     init() {
         slots = [UInt32](repeating: JoinNumbers.none, count: 64)
         shift = 58
     }
 
-    var count: Int { keys.count }
+    var count: Int { max(span, keys.count) }
     /// The memory in use in bytes.
     var bytes: Int { keys.capacity * 8 + (slots.count + direct.count) * 4 }
 
@@ -33,6 +36,10 @@ struct JoinNumbers {
 
     @inline(__always)
     func find(_ key: Int64) -> UInt32 {
+        if span > 0 {
+            let (distance, overflow) = key.subtractingReportingOverflow(base)
+            return overflow || distance < 0 || distance >= Int64(span) ? JoinNumbers.none : UInt32(truncatingIfNeeded: distance)
+        }
         if !direct.isEmpty {
             let (distance, overflow) = key.subtractingReportingOverflow(base)
             return overflow || distance < 0 || distance >= Int64(direct.count) ? JoinNumbers.none : direct[Int(distance)]
@@ -79,9 +86,27 @@ struct JoinNumbers {
         return number
     }
 
+    /// Numbers many words by their distance from the smallest one, if they are close to each other and none has been added.
+    mutating func span(_ words: [Int64], _ present: Bits?) -> Bool {
+        guard keys.isEmpty, span == 0, words.count > 256 else { return false }
+        var low = Int64.max, high = Int64.min
+        for i in words.indices where present?[i] ?? true {
+            low = min(low, words[i])
+            high = max(high, words[i])
+        }
+        guard low <= high, case let (distance, overflow) = high.subtractingReportingOverflow(low), !overflow, distance < words.count * 4
+        else {
+            return false
+        }
+        base = low
+        span = Int(distance) + 1
+        return true
+    }
+
     /// Prepares for many look-ups.
     mutating func freeze() {
-        guard let low = keys.min(), let high = keys.max(), case let (span, overflow) = high.subtractingReportingOverflow(low), !overflow,
+        guard span == 0, let low = keys.min(), let high = keys.max(), case let (span, overflow) = high.subtractingReportingOverflow(low),
+            !overflow,
             span < max(1 << 16, keys.count * 8)
         else { return }
         base = low

@@ -17,6 +17,8 @@ final class JoinRun {
     private var levels: [[[UInt32]]]
     /// For each level, the tables whose rows are still needed there.
     private var needed: [[Int]] = []
+    /// For each level, the comparisons that its rows must satisfy.
+    private var relations: [[(match: SQLMatch, comparison: Int)]]
     private var keys: JoinKeys
     private var measures: [JoinMeasure]
     /// The numbers of the values of columns whose texts or dates are measured.
@@ -34,6 +36,13 @@ final class JoinRun {
         self.steps = steps.map { JoinStep($0, $0.matches.map { JoinValues(join.kind(of: $0) ?? .words) }) }
         columns = [Column](repeating: Column(ColumnType(.int)), count: scope.columns.count)
         levels = [[[UInt32]]](repeating: [[UInt32]](repeating: [], count: join.scope.sources.count), count: steps.count + 1)
+        var place = [Int](repeating: 0, count: join.scope.sources.count)
+        for (i, step) in steps.enumerated() { place[step.source] = i + 1 }
+        relations = (0...steps.count).map { level in
+            join.relations.filter {
+                max(place[join.scope.source(of: $0.match.left)], place[join.scope.source(of: $0.match.right)]) == level
+            }
+        }
         keys = JoinKeys(join.keys, join.scope)
         measures = join.measures.map { JoinMeasure($0, join) }
         for column in measures.compactMap(\.numbered) where numbered[column] == nil {
@@ -43,6 +52,9 @@ final class JoinRun {
             var sources = Set(measures.flatMap { $0.measure.operand?.columns ?? [] }.map(scope.source))
             sources.formUnion(keys.sources)
             for step in steps[level...] { sources.formUnion(step.matches.map { scope.source(of: $0.left) }) }
+            for relation in relations[level...].joined() {
+                sources.formUnion([relation.match.left, relation.match.right].map(scope.source))
+            }
             needed.append(sources.sorted())
         }
     }
@@ -70,7 +82,7 @@ final class JoinRun {
     /// Returns the columns of a table that are needed.
     private func neededColumns(_ source: Int) -> [Int] {
         var found = Set(join.keys + measures.flatMap { $0.measure.operand?.columns ?? [] })
-        for step in steps { for match in step.matches { found.formUnion([match.left, match.right]) } }
+        for match in steps.flatMap(\.matches) + join.relations.map(\.match) { found.formUnion([match.left, match.right]) }
         return found.filter { scope.source(of: $0) == source }.sorted()
     }
 
@@ -110,6 +122,7 @@ final class JoinRun {
         var parts: [PredicateSyntax] = []
         for step in steps where !step.isOuter {
             for (match, values) in zip(step.matches, step.values) where scope.source(of: match.left) == first {
+                guard [.int, .text].contains(scope.columns[match.left].form) else { continue }
                 guard let known = values.constants(limit: join.isFiltered(step.source) ? 200 : 4, offset: match.offset ?? 0) else {
                     continue
                 }
@@ -140,6 +153,7 @@ final class JoinRun {
     /// Joins the tables of the steps from `level` on to a chunk.
     private func extend(_ level: Int, _ count: Int) throws(FirnError) {
         try scope.sources[first].table.context.checkStopped()
+        let count = relations[level].isEmpty ? count : filter(level, count)
         guard level < steps.count else { return add(count) }
         let numbers = steps[level].numbers(levels[level], count), none = JoinNumbers.none
         let starts = steps[level].starts, rows = steps[level].rows, isOuter = steps[level].isOuter, isUnique = steps[level].isUnique
@@ -169,6 +183,44 @@ final class JoinRun {
             }
         }
         if n > 0 { try pass(level, parents, found, count: n) }
+    }
+
+    /// Removes the rows of a chunk that do not satisfy the comparisons of a level, and returns the number of the others.
+    private func filter(_ level: Int, _ count: Int) -> Int {
+        var keeps = [Bool](repeating: true, count: count)
+        for (match, comparison) in relations[level] {
+            let left = vector(match.left, levels[level], count), right = vector(match.right, levels[level], count)
+            for i in 0..<count where !left.valid.isEmpty && !left.valid[i] || !right.valid.isEmpty && !right.valid[i] { keeps[i] = false }
+            if left.isReal {
+                for i in 0..<count where keeps[i] { keeps[i] = JoinRun.holds(comparison, left.reals[i], right.reals[i]) }
+            } else {
+                let offset = match.offset ?? 0
+                for i in 0..<count where keeps[i] { keeps[i] = JoinRun.holds(comparison, left.words[i] &+ offset, right.words[i]) }
+            }
+        }
+        var n = 0
+        for source in needed[level] where !levels[level][source].isEmpty {
+            var rows = levels[level][source]
+            levels[level][source] = []
+            n = 0
+            for i in 0..<count where keeps[i] {
+                rows[n] = rows[i]
+                n &+= 1
+            }
+            levels[level][source] = rows
+        }
+        return n
+    }
+
+    @inline(__always)
+    private static func holds<T: Comparable>(_ comparison: Int, _ left: T, _ right: T) -> Bool {
+        switch comparison {
+        case FIRN_SQL_LT: left < right
+        case FIRN_SQL_LE: left <= right
+        case FIRN_SQL_GT: left > right
+        case FIRN_SQL_GE: left >= right
+        default: left != right
+        }
     }
 
     /// Passes rows to the next level: for each one the row of the chunk that it extends, and the row of the new table.

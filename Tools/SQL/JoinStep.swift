@@ -35,14 +35,13 @@ struct JoinStep {
     mutating func index(_ columns: [Column]) {
         var numbers: [UInt32] = [], count = 0
         for (i, match) in matches.enumerated() {
-            let more = values[i].numbers(columns[match.right], adds: true)
+            let more = values[i].index(columns[match.right])
             if i == 0 {
                 (numbers, count) = (more, values[0].count)
             } else {
                 numbers = combined[i - 1].add(numbers, more, counts: (count, values[i].count))
                 count = combined[i - 1].count
             }
-            values[i].freeze()
         }
         starts = [UInt32](repeating: 0, count: count + 1)
         for number in numbers where number != JoinNumbers.none { starts[Int(number) + 1] += 1 }

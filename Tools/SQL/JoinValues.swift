@@ -30,9 +30,17 @@ struct JoinValues {
     /// The memory in use in bytes.
     var bytes: Int { words.bytes + extra.bytes + both.bytes + texts.bytes }
 
-    mutating func freeze() {
+    private mutating func freeze() {
         words.freeze()
         extra.freeze()
+    }
+
+    /// Numbers the values of a table's column, to look others up. The numbers of whole numbers need not be those of values that occur.
+    mutating func index(_ column: Column) -> [UInt32] {
+        let hasSpan = column.reals.isEmpty && (kind == .words || kind == .whole) && words.span(column.words, column.present)
+        let numbers = numbers(column, adds: !hasSpan)
+        if !hasSpan { freeze() }
+        return numbers
     }
 
     /// Returns the numbers of a column's rows. Those of nulls, and of unknown values unless they are added, are `JoinNumbers.none`.
@@ -125,7 +133,7 @@ struct JoinValues {
 
     /// The whole numbers or texts, if there are at most `limit`, for a test that excludes rows.
     func constants(limit: Int, offset: Int64) -> [Value]? {
-        guard count <= limit else { return nil }
+        guard count <= limit, words.keys.count == count || kind != .words else { return nil }
         switch kind {
         case .words: return words.keys.map { .int($0 &- offset) }
         case .bytes:

@@ -14,6 +14,8 @@ final class SQLJoin {
     /// The equalities of inner joins, and of the LEFT JOIN of each table.
     private var inner: [SQLMatch] = []
     private var outer: [[SQLMatch]]
+    /// Other comparisons of two tables of inner joins.
+    private(set) var relations: [(match: SQLMatch, comparison: Int)] = []
     /// The conditions of each table.
     private var tests: [[SQLTest]]
     private var filters: [PredicateSyntax] = []
@@ -50,6 +52,8 @@ final class SQLJoin {
                     guard !found.contains(where: { sources[$0].isOuter }) else { return nil }
                     if case .match(let match) = part {
                         inner.append(match)
+                    } else if case .relation(let match, let comparison) = part {
+                        relations.append((match, comparison))
                     } else if found.count == 1, let source = found.first {
                         tests[source].append(part.moved(by: sources[source].first))
                     } else {
@@ -58,7 +62,9 @@ final class SQLJoin {
                 }
             }
         }
-        guard sources.indices.allSatisfy({ !sources[$0].isOuter || !outer[$0].isEmpty }), order(from: 0, by: { $0 < $1 }) != nil else {
+        guard sources.indices.allSatisfy({ !sources[$0].isOuter || !outer[$0].isEmpty }),
+            order(from: 0, cost: { source, _ in Double(source) }) != nil
+        else {
             return nil
         }
     }
@@ -78,14 +84,17 @@ final class SQLJoin {
             let conditions = tests[source].map { $0.text(place.table.columns) }
             // The equalities with tables before it.
             let matches = (outer[source] + inner.filter { max(scope.source(of: $0.left), scope.source(of: $0.right)) == source })
-                .map { match in [match.left, match.right].map { "\(alias(of: $0)).\(scope.columns[$0].name)" }.joined(separator: " = ") }
+                .map { "\(text($0.left)) = \(text($0.right))" }
+            let others = relations.filter { max(scope.source(of: $0.match.left), scope.source(of: $0.match.right)) == source }
+                .map { "\(text($0.match.left)) \(SQLJoin.signs[$0.comparison] ?? "?") \(text($0.match.right))" }
             let verb = source == 0 ? "" : place.isOuter ? "left join " : "join "
-            return verb + place.alias + (matches.isEmpty ? "" : " on " + matches.joined(separator: ", "))
+            return verb + place.alias + (matches.isEmpty ? "" : " on " + (matches + others).joined(separator: ", "))
                 + (conditions.isEmpty ? "" : " (\(conditions.joined(separator: ", ")))")
         }.joined(separator: " ")
     }
 
-    private func alias(of column: Int) -> String { scope.sources[scope.source(of: column)].alias }
+    private func text(_ column: Int) -> String { "\(scope.sources[scope.source(of: column)].alias).\(scope.columns[column].name)" }
+    private static let signs = [FIRN_SQL_NE: "<>", FIRN_SQL_LT: "<", FIRN_SQL_LE: "<=", FIRN_SQL_GT: ">", FIRN_SQL_GE: ">="]
 
     // MARK: Before a run
 
@@ -96,7 +105,8 @@ final class SQLJoin {
             guard let filter = SQLTestBinding(table: source.table, value: value).predicate(.and(tests)) else { return false }
             filters.append(filter)
         }
-        return (inner + outer.joined()).allSatisfy { kind(of: $0) != nil } && keys.allSatisfy(isKey) && measures.allSatisfy(isExact)
+        return (inner + outer.joined()).allSatisfy { kind(of: $0) != nil } && relations.allSatisfy { isOrdered($0.match) }
+            && keys.allSatisfy(isKey) && measures.allSatisfy(isExact)
     }
 
     private func isKey(_ column: Int) -> Bool {
@@ -125,6 +135,15 @@ final class SQLJoin {
         case (.uuid(let a), .uuid(let b)): return a == b ? .pairs : nil
         case (.objectID, .objectID): return .pairs
         default: return nil
+        }
+    }
+
+    /// Whether the engine orders the sides of a comparison as SQLite does.
+    private func isOrdered(_ match: SQLMatch) -> Bool {
+        switch kind(of: match) {
+        case .words: true
+        case .reals: scope.isOrdered(match.left) && scope.isOrdered(match.right)
+        default: false
         }
     }
 
@@ -167,15 +186,18 @@ final class SQLJoin {
     }
 
     /// Returns the steps that join all other tables to one of inner joins; nil if an equality is missing.
-    func order(from first: Int, by isBefore: (Int, Int) -> Bool) -> [Step]? {
+    /// The step with the lowest cost is first.
+    func order(from first: Int, cost: (Int, [SQLMatch]) -> Double) -> [Step]? {
         guard !scope.sources[first].isOuter else { return nil }
         var known: Set<Int> = [first], steps: [Step] = []
-        var left = scope.sources.indices.filter { $0 != first && !scope.sources[$0].isOuter }.sorted(by: isBefore)
+        var left = scope.sources.indices.filter { $0 != first && !scope.sources[$0].isOuter }
         while !left.isEmpty {
-            guard let at = left.firstIndex(where: { !matches(of: $0, known).isEmpty }) else { return nil }
-            let source = left.remove(at: at)
-            steps.append(Step(source: source, isOuter: false, matches: matches(of: source, known)))
-            known.insert(source)
+            let possible = left.map { (source: $0, matches: matches(of: $0, known)) }.filter { !$0.matches.isEmpty }
+            let costs = possible.count > 1 ? possible.map { cost($0.source, $0.matches) } : [0]
+            guard let at = possible.indices.min(by: { costs[$0] < costs[$1] }) else { return nil }
+            steps.append(Step(source: possible[at].source, isOuter: false, matches: possible[at].matches))
+            known.insert(possible[at].source)
+            left.removeAll { $0 == possible[at].source }
         }
         for source in scope.sources.indices where scope.sources[source].isOuter {
             steps.append(Step(source: source, isOuter: true, matches: outer[source]))
@@ -216,16 +238,22 @@ final class SQLJoin {
             first = loops[0]
             steps = order(loops)
         } else {
-            // The largest table is scanned, and the smallest ones are joined first.
+            // The largest table is scanned, and those with the fewest rows for each row are joined first.
             let inner = scope.sources.indices.filter { !scope.sources[$0].isOuter }
             first = inner.max { counts[$0] < counts[$1] } ?? 0
-            steps = order(from: first) { counts[$0] < counts[$1] }
+            steps = order(from: first) { Double(counts[$0]) * (share($0, $1) + 1e-6) }
         }
         guard let steps, steps.allSatisfy({ counts[$0.source] <= SQLJoin.maximumRows }) else {
             throw FirnError(.unsupported, "SQLite joins these tables")
         }
         note()
         return try JoinRun(self, first: first, steps, count: counts[first]).run()
+    }
+
+    /// Estimates the probability that a row of a table has the values of another one in its columns of equalities.
+    private func share(_ source: Int, _ matches: [SQLMatch]) -> Double {
+        let place = scope.sources[source], columns = matches.map { $0.right - place.first }
+        return (try? place.table.sample()?.share(columns)) ?? 1
     }
 
     /// Returns the number of rows of each table that satisfy its conditions.

@@ -2,7 +2,7 @@ import CSQLite
 import FirnQuery
 import FirnTable
 
-/// An equality of columns of two tables: that of the left one and an integer, if there is one, is that of the right one.
+/// Columns of two tables that are compared: the left one, to which an integer can be added, with the right one.
 struct SQLMatch: Equatable {
     var left: Int
     var right: Int
@@ -33,6 +33,8 @@ indirect enum SQLTest {
     case isTrue(column: Int, Bool)
     /// An equality that joins two tables.
     case match(SQLMatch)
+    /// Another comparison of columns of two tables: `FIRN_SQL_LT` and so on.
+    case relation(SQLMatch, Int)
 
     /// The conditions that must all hold.
     var conjuncts: [SQLTest] {
@@ -47,7 +49,7 @@ indirect enum SQLTest {
         case .compare(let column, _, _), .isValue(let column, _, _), .isNull(let column, _), .isIn(let column, _, _),
             .isTrue(let column, _):
             [column]
-        case .match(let match): [match.left, match.right]
+        case .match(let match), .relation(let match, _): [match.left, match.right]
         }
     }
 
@@ -61,7 +63,7 @@ indirect enum SQLTest {
         case .isNull(let column, let isTrue): .isNull(column: column - first, isTrue)
         case .isIn(let column, let operands, let isTrue): .isIn(column: column - first, operands, isTrue)
         case .isTrue(let column, let isTrue): .isTrue(column: column - first, isTrue)
-        case .match: self
+        case .match, .relation: self
         }
     }
 
@@ -75,7 +77,8 @@ indirect enum SQLTest {
         case .isNull(let column, let isTrue): return columns[column].name + (isTrue ? " is null" : " is not null")
         case .isIn(let column, _, let isTrue): return columns[column].name + (isTrue ? " in (…)" : " not in (…)")
         case .isTrue(let column, let isTrue): return columns[column].name + (isTrue ? " <> 0" : " = 0")
-        case .match(let match): return "\(columns[match.left].name) = \(columns[match.right].name)"
+        case .match(let match), .relation(let match, _):
+            return "\(columns[match.left].name) and \(columns[match.right].name)"
         }
     }
 }
@@ -113,7 +116,7 @@ struct SQLTestBinding {
             guard table.columns[column].form.isNumeric else { return nil }
             return compare(column, isTrue ? FIRN_SQL_NE : FIRN_SQL_EQ, .int(0))
         // Two tables have no predicate.
-        case .match: return nil
+        case .match, .relation: return nil
         }
     }
 

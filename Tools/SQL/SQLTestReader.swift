@@ -96,13 +96,15 @@ struct SQLTestReader {
             guard let column = self.column() else { throw NotGrouped() }
             return try whole(.compare(column: column, isTrue ? found.flipped : found.flippedFalse, operand))
         }
-        guard let next = token else { return try whole(.isTrue(column: column, isTrue)) }
-        if let match = try match(column, isTrue) { return try whole(.match(match)) }
-        if next.kind == .symbol, let found = SQLTestReader.comparisons[next.text] {
+        guard token != nil else { return try whole(.isTrue(column: column, isTrue)) }
+        let first = try offset()
+        if let next = token, next.kind == .symbol, let found = SQLTestReader.comparisons[next.text] {
             at += 1
-            let operand = try operand()
-            return try whole(.compare(column: column, isTrue ? found.isTrue : found.isFalse, operand))
+            // Not as an argument: the end of the test would be looked for before its right-hand side.
+            let test = try side(column, first, isTrue ? found.isTrue : found.isFalse)
+            return try whole(test)
         }
+        guard first == nil else { throw NotGrouped() }
         if take("isnull") { return try whole(.isNull(column: column, isTrue)) }
         if take("notnull") { return try whole(.isNull(column: column, !isTrue)) }
         if take("is") {
@@ -120,34 +122,26 @@ struct SQLTestReader {
             return try whole(.isIn(column: column, list, isPositive))
         }
         if take("between") {
-            let low = try operand()
+            let low = try side(column, nil, isPositive ? FIRN_SQL_GE : FIRN_SQL_LT)
             guard take("and") else { throw NotGrouped() }
-            let high = try operand()
-            return try whole(
-                isPositive
-                    ? .and([.compare(column: column, FIRN_SQL_GE, low), .compare(column: column, FIRN_SQL_LE, high)])
-                    : .or([.compare(column: column, FIRN_SQL_LT, low), .compare(column: column, FIRN_SQL_GT, high)]))
+            let high = try side(column, nil, isPositive ? FIRN_SQL_LE : FIRN_SQL_GT)
+            return try whole(isPositive ? .and([low, high]) : .or([low, high]))
         }
         guard !isNegated else { throw NotGrouped() }
         return try whole(.isTrue(column: column, isTrue))
     }
 
-    /// Reads the rest of `a.x = b.y` or `a.x + 1 = b.y`; returns nil if the comparison is of another form.
-    private mutating func match(_ left: Int, _ isTrue: Bool) throws(NotGrouped) -> SQLMatch? {
-        let start = at, first = try offset()
-        guard let sign = token, sign.isSymbol("=") || sign.isSymbol("==") else {
-            guard first == nil else { throw NotGrouped() }
-            return nil
-        }
-        at += 1
+    /// Reads the right-hand side of a comparison: a value, or a column of another table, to which an integer can be added. `offset` has been
+    /// read after the column on the left.
+    private mutating func side(_ left: Int, _ offset: Int64?, _ comparison: Int) throws(NotGrouped) -> SQLTest {
         guard let right = column() else {
-            guard first == nil else { throw NotGrouped() }
-            at = start
-            return nil
+            guard offset == nil else { throw NotGrouped() }
+            return .compare(column: left, comparison, try operand())
         }
-        let second = try offset()
-        guard isTrue, reader.scope.source(of: left) != reader.scope.source(of: right) else { throw NotGrouped() }
-        return SQLMatch(left: left, right: right, offset: first == nil && second == nil ? nil : (first ?? 0) - (second ?? 0))
+        let second = try self.offset()
+        guard reader.scope.source(of: left) != reader.scope.source(of: right) else { throw NotGrouped() }
+        let match = SQLMatch(left: left, right: right, offset: offset == nil && second == nil ? nil : (offset ?? 0) - (second ?? 0))
+        return comparison == FIRN_SQL_EQ ? .match(match) : .relation(match, comparison)
     }
 
     /// Reads an integer that is added to a column, or subtracted from it.

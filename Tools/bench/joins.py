@@ -12,7 +12,7 @@ TABLES = {
     "counties": "fips integer primary key, name text, state text, people integer",
     "states": "state text primary key, region text",
 }
-# (name, statement): each returns one row.
+# (name, statement): each returns a few rows.
 JOINS = [
     ("two", "select count(*), sum(a.deaths + b.deaths) from small a join small b on a.fips = b.fips and a.cases = b.cases"),
     ("two-swapped", "select count(*), sum(a.deaths + b.deaths) from small a join small b on a.cases = b.cases and a.fips = b.fips"),
@@ -23,6 +23,9 @@ JOINS = [
     ("large-skewed", "select count(*), sum(b.rate) from counts a join small b on a.cases = b.cases and a.fips = b.fips and a.deaths = b.deaths"),
     ("text", "select count(*), sum(b.cases) from small a join counts b on a.key = b.key"),
     ("range", "select count(*), sum(b.cases) from small a join small b on a.fips = b.fips and b.cases between a.cases and a.cases + 3"),
+    ("group", "select k.name, count(*), sum(c.cases), avg(c.rate) from counts c join counties k on k.fips = c.fips group by k.name order by 2 desc, 1 limit 5"),
+    ("groups", "select s.region, k.state, count(*), sum(c.cases), max(c.day) from counts c join counties k on k.fips = c.fips join states s on s.state = k.state where c.cases > 10 group by 1, 2 order by 3 desc, 1, 2 limit 5"),
+    ("product", "select c.day, sum(c.cases * k.people) from counts c join counties k on k.fips = c.fips group by c.day order by 2 desc limit 3"),
     ("id", "select count(*), sum(b.cases) from counts a join counts b on b.id = a.id + 1 where a.rate > 0.5"),
 ]
 
