@@ -50,6 +50,8 @@ package protocol ColumnReader: AnyObject, Sendable {
     func wholeColumn() throws(Damage) -> Column?
     /// Returns one value. Decodes as little as the encoding allows.
     func value(at row: Int) throws(Damage) -> Value
+    /// Returns one row as a column, which takes less memory than a value if the row is a large collection.
+    func row(at row: Int) throws(Damage) -> Column
     /// Returns the dictionary of a string or data column whose values are codes into it: distinct values, sorted by bytes. Returns nil if
     /// this segment stores the values in another way.
     func dictionary() throws(Damage) -> Text?
@@ -97,6 +99,11 @@ extension ColumnReader {
     package func zone(ofVector vector: Int) -> Zone? { nil }
     package var storedBytes: Int { 0 }
     package func wholeColumn() throws(Damage) -> Column? { nil }
+    package func row(at row: Int) throws(Damage) -> Column {
+        var one = Column(type)
+        one.append(try value(at: row))
+        return one
+    }
     package func dictionary() throws(Damage) -> Text? { nil }
     package func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
         .notDone

@@ -69,6 +69,9 @@ struct GoldenFile: Sendable {
         GoldenFile(
             name: "doubles.firn", hash: "db90817e2113d9cf624b260048842f77", readerFeatures: 1 << 33 | 1 << 36, writerFeatures: 0,
             write: DoubleRows.write, rows: ["Wage": DoubleRows.rows]),
+        GoldenFile(
+            name: "splices.firn", hash: "dfdaee5657ecdf3321f43ed7e2ecd30d", readerFeatures: 1 << 33 | 1 << 4, writerFeatures: 0,
+            write: SplicedRows.write, rows: ["Series": SplicedRows.after]),
     ]
 }
 

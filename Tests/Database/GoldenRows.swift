@@ -371,3 +371,49 @@ enum RandomBatches {
         return batch
     }
 }
+
+/// Large collections in a segment, of which the second version changes some elements.
+enum SplicedRows {
+    static let type = TypeSchema(
+        "Series",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("list", ColumnType(.int, collection: .list)),
+            ColumnSchema("set", ColumnType(.int, collection: .set)),
+            ColumnSchema("map", ColumnType(.int, optional: true, collection: .map)),
+        ])
+
+    private static func number(_ i: Int) -> Value { .int(Int64(GoldenRows.mix(i) >> 30)) }
+
+    static var before: [[Value]] {
+        (0..<3).map { row in
+            [
+                .int(Int64(row)), .list((0..<2000).map { number($0 + row * 5000) }),
+                .set(Value.distinctSorted((0..<2000).map { number($0 + 20_000) })),
+                .map((0..<1500).map { Value.Entry("key \(1000 + $0)", number($0 + 40_000)) }),
+            ]
+        }
+    }
+
+    static var after: [[Value]] {
+        var rows = before
+        guard case .list(var list) = rows[1][1], case .set(let set) = rows[1][2], case .map(var map) = rows[1][3] else { return [] }
+        list.removeFirst()
+        list[1000] = .int(-1)
+        list.append(contentsOf: [.int(-2), .int(-3)])
+        map[7].value = .int(-4)
+        map.insert(Value.Entry("key 1500 b", .int(-5)), at: 501)
+        rows[1] = [.int(10), .list(list), .set(Value.distinctSorted(set + [.int(-6), .int(1 << 33)])), .map(map)]
+        return rows
+    }
+
+    static func write(_ path: String) throws {
+        let database = try Database.create(path: path), transaction = try database.begin()
+        try transaction.extendSchema([type])
+        for row in before { _ = try transaction.insert("Series", row) }
+        try transaction.flushAll()
+        try transaction.commit()
+        let second = try database.begin()
+        for column in 0..<4 { try second.table("Series").set(1, column, after[1][column]) }
+        try second.commit()
+    }
+}

@@ -9,6 +9,7 @@ do {
     case "codecs": try benchCodecs(Array(arguments.dropFirst()))
     case "commits": try CommitFigures.run(Array(arguments.dropFirst()))
     case "objects": try ObjectFigures(Array(arguments.dropFirst())).run()
+    case "lists": try ListFigures(Array(arguments.dropFirst())).run()
     case "query": try QueryFigures.run(Array(arguments.dropFirst()))
     case "csv": try benchCSV(Array(arguments.dropFirst()))
     case "rows": try RowFigures.run(arguments.dropFirst().first)
@@ -27,6 +28,7 @@ do {
         print(
             "       firn-bench open FILE | commit [FOLDER] | rows [FOLDER] | objects [--cpu] [FOLDER [ROWS [FIGURES…]]] | lookups [FOLDER [ROWS]]"
         )
+        print("       firn-bench lists [FOLDER [ELEMENTS]]")
         print("       firn-bench query FILE [--threads N] [--runs N] [--repeat N] [NAME|FILTER|GROUP|AGGREGATES|SORT|LIMIT …]")
         print("       firn-bench touch FILE all|sums checked|unchecked cached|cold")
         print("       firn-bench commits FOLDER full|grouped|none THREADS COUNT")

@@ -116,7 +116,7 @@ extension DatabaseTransaction {
             let id = states[type].indexes[i].column
             let (column, ids) = try reading { () throws(Damage) in
                 var positions: [Int] = []
-                for (rowID, record) in changes.records where record.kind == .update && record.values.contains(where: { $0.column == id }) {
+                for (rowID, record) in changes.records where record.updates(id) {
                     if let position = try segment.position(of: rowID) { positions.append(position) }
                 }
                 positions = ColumnOverlay.merged(positions, edits?.changedPositions(columnPosition) ?? [])

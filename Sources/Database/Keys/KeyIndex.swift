@@ -236,7 +236,7 @@ extension KeyIndex.State {
                 var values: [Value] = []
                 for (id, type) in zip(ids, shape.types) { values.append(record.value(of: id) ?? Column.absentValue(type)) }
                 try enter(values, rowID)
-            case .update: if record.values.contains(where: { ids.contains($0.column) }) { changed.append(rowID) }
+            case .update: if ids.contains(where: record.updates) { changed.append(rowID) }
             }
         }
         let table = StoredTable(core, type: type, keeper: nil)

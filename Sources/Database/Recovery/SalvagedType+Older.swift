@@ -56,11 +56,13 @@ extension SalvagedType {
             {
                 overlay = try overlay.overlaid(by: later, memory)
             }
-            if let delta = segment.deltaOverlays[column] { overlay = try overlay.overlaid(by: delta, memory) }
+            if let delta = segment.changes.overlays[column] { overlay = try overlay.overlaid(by: delta, memory) }
+            // Splices are relative to the values that are lost.
+            let spliced = Set(segment.splicedPositions(column)).intersection(live).count
             return (
                 try all(
                     RawColumn(type: type, rowCount: segment.rowCount, chunk: nil, overlay: overlay, zone: nil, owner: nil, memory: memory)),
-                missing
+                missing + spliced
             )
         }
     }
@@ -99,6 +101,7 @@ extension SalvagedType {
             }
             var later = ColumnOverlay(positions: [], values: Column(type))
             for (rowID, record) in changes where record.kind == .update {
+                if record.splices(of: column.id) != nil { gaps.insert(index) }
                 guard let value = record.value(of: column.id), let position = SalvagedType.position(of: rowID, in: rowIDs) else { continue }
                 if later.values.append(value) { later.positions.append(position) }
             }

@@ -207,7 +207,7 @@ final class SalvagedType {
         let stored = segment.entry(column)
         do throws(Damage) {
             let all = try segment.unlocatedRows(column)
-            if !isProven, segment.deltaOverlays[column] == nil, stored?.overlay == nil, let hash = stored?.logicalHash,
+            if !isProven, !segment.hasDelta(column), stored?.overlay == nil, let hash = stored?.logicalHash,
                 hash != all.logicalHash
             {
                 throw Damage("values do not match their logical hash")

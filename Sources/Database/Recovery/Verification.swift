@@ -155,14 +155,14 @@ private final class Verifier {
         guard attempt(location, column, base: base, { () throws(Damage) in try segment.rawColumn(column) }) != nil, full else { return }
         guard let all = attempt(location, column, base: base, { () throws(Damage) in try segment.unlocatedRows(column) }) else { return }
         checkValues(all, column, location) { try? segment.rowID(at: $0) }
-        if segment.live == nil, segment.deltaOverlays[column] == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
+        if segment.live == nil, !segment.hasDelta(column), let hash = stored?.logicalHash, hash != all.logicalHash {
             note(location, column, Damage("values do not match their logical hash", at: Int(clamping: base)))
         }
         // The zone of the header covers the chunk with its overlay. Changes in the delta store are not in it, and readers that apply them
         // use no zone, but the zone is widened from this one when they are sealed.
         guard let zone = stored?.zone else { return }
         let sealed =
-            segment.deltaOverlays[column] == nil
+            !segment.hasDelta(column)
             ? all : attempt(location, column, base: base, { () throws(Damage) in try segment.sealedRows(column) })
         if let sealed, !zone.covers(sealed.zone) {
             note(location, column, Damage("values outside their zone", at: Int(clamping: segment.headerRef.offset)))

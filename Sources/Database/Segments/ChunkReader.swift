@@ -276,11 +276,33 @@ final class ChunkReader: Sendable {
         return try reals!.value(at: entry)
     }
 
-    private func longCollection(at row: Int, _ range: Range<Int>) throws(Damage) -> Value {
+    /// Returns one row as a column, and charges its memory. Of a collection, only the vectors that contain its elements are decoded.
+    func row(at row: Int) throws(Damage) -> Column {
+        var one = Column(rawType)
+        guard let lengths else {
+            one.append(try value(at: row))
+            return one
+        }
+        if let present, !(try present.value(at: row)) {
+            one.appendNull()
+            return one
+        }
+        let range = try lengths.range(at: row)
+        guard range.lowerBound >= 0, range.upperBound <= elementCount else { throw Damage("list bounds outside the elements") }
+        return try collection(range)
+    }
+
+    /// Returns a column of one row with these elements.
+    private func collection(_ range: Range<Int>) throws(Damage) -> Column {
         var one = Column(rawType)
         one.count = 1
         one.offsets = [0, range.count]
         try readElements(range, into: &one)
+        return one
+    }
+
+    private func longCollection(at row: Int, _ range: Range<Int>) throws(Damage) -> Value {
+        let one = try collection(range)
         let bytes = one.footprint + range.count * ChunkReader.valueBytes
         return try memory.scoped(bytes) { () throws(Damage) in one.value(at: 0) }
     }

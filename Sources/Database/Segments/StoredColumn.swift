@@ -146,6 +146,24 @@ final class RawColumn: Sendable {
         return value
     }
 
+    /// Returns one row as a column, and charges its memory.
+    func row(at row: Int) throws(Damage) -> Column {
+        if let overlay, let i = overlay.index(of: row) {
+            var one = overlay.values.emptyCopy
+            try one.hold(memory, adding: overlay.values.footprint(of: i..<i + 1))
+            one.append(contentsOf: overlay.values, range: i..<i + 1)
+            return one
+        }
+        guard let chunk else {
+            var one = Column(type)
+            one.appendAbsent()
+            return one
+        }
+        let one = try chunk.row(at: row)
+        try checkIntact()
+        return one
+    }
+
     /// Returns a value of a bool, int or link column, or nil for null.
     func word(at row: Int) throws(Damage) -> Int64? {
         if let overlay, let i = overlay.index(of: row) { return overlay.values.isPresent(i) ? overlay.values.words[i] : nil }
@@ -236,6 +254,7 @@ final class StoredColumn: ColumnReader {
     }
 
     func value(at row: Int) throws(Damage) -> Value { try located { () throws(Damage) in try raw.value(at: row) } }
+    func row(at row: Int) throws(Damage) -> Column { try located { () throws(Damage) in try raw.row(at: row) } }
 
     func dictionary() throws(Damage) -> Text? {
         guard raw.overlay == nil, !type.isCollection, type.payload == [.text], let chunk = raw.chunk, let text = chunk.text,

@@ -41,7 +41,7 @@ extension StoredSegment {
     /// Returns every row of a column, in canonical form. Errors do not have the location of the column.
     func unlocatedRows(_ index: Int) throws(Damage) -> Column { try allRows(of: StoredColumn(try rawColumn(index)), index) }
 
-    func zone(of column: Int) throws(Damage) -> Zone? { deltaOverlays[column] == nil ? entry(column)?.zone : nil }
+    func zone(of column: Int) throws(Damage) -> Zone? { !hasDelta(column) ? entry(column)?.zone : nil }
 
     /// The maximum number of bytes that a column of a segment may take in memory, unless at least 1/4096 of them is stored.
     static let maximumInMemory = 1 << 30

@@ -41,16 +41,22 @@ extension StoredSegment {
     private func markDifferences(_ index: Int, _ mine: Int?, _ other: StoredSegment, _ theirs: Int?, in differing: inout Bits)
         throws(Damage) -> Bool
     {
-        var overlays = [deltaOverlays[index], other.deltaOverlays[index]]
+        var positions = [deltaPositions(index), other.deltaPositions(index)]
         if let mine, let theirs {
             guard try isEncodedAlike(mine, other, theirs) else { return false }
             // The same chunk with different overlays: those of `rawColumn` include the delta store.
-            if try !hasSameOverlay(mine, other, theirs) { overlays = [try rawColumn(index).overlay, try other.rawColumn(index).overlay] }
+            if try !hasSameOverlay(mine, other, theirs) {
+                positions = [try overlaidPositions(index), try other.overlaidPositions(index)]
+            }
         } else if mine != nil || theirs != nil {
             return false
         }
-        for overlay in overlays { for row in overlay?.positions ?? [] { differing[row] = true } }
+        for row in positions.joined() { differing[row] = true }
         return true
+    }
+
+    private func overlaidPositions(_ index: Int) throws(Damage) -> [Int] {
+        ColumnOverlay.merged(try sealedColumn(index).overlay?.positions ?? [], deltaPositions(index))
     }
 
     private func hasSameOverlay(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {

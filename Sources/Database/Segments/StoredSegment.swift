@@ -18,7 +18,12 @@ final class StoredSegment: StoredRows {
     private let headerOwner: any AnyObject & Sendable
     /// Row ids minus the first one; nil if they are consecutive.
     let rowIDs: [Int64]?
-    let deltaOverlays: [Int: ColumnOverlay]
+    /// The delta records about its rows.
+    let changes: SegmentChanges
+    /// The values in the delta store of columns with splices, once they were applied.
+    let applied: Mutex<[Int: ColumnOverlay]> = Mutex([:])
+    /// Collections that were decoded to compare changes with them.
+    let kept: Mutex<[(column: Int, position: Int, row: Column)]> = Mutex([])
     /// The leaves of the delta store that the delta records were read from; nil if there are none, or if they are not known.
     let deltaLeaves: [ExtentRef]?
     private let raws: Mutex<[RawColumn?]>
@@ -30,7 +35,7 @@ final class StoredSegment: StoredRows {
     private init(
         _ source: SegmentSource, _ headerRef: ExtentRef, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer,
         headerOwner: any AnyObject & Sendable,
-        rowIDs: [Int64]?, deltaOverlays: [Int: ColumnOverlay], deltaLeaves: [ExtentRef]?, live: Bits?
+        rowIDs: [Int64]?, changes: SegmentChanges, deltaLeaves: [ExtentRef]?
     ) {
         self.source = source
         self.headerRef = headerRef
@@ -39,9 +44,9 @@ final class StoredSegment: StoredRows {
         self.headerBytes = headerBytes
         self.headerOwner = headerOwner
         self.rowIDs = rowIDs
-        self.deltaOverlays = deltaOverlays
+        self.changes = changes
         self.deltaLeaves = deltaLeaves
-        self.live = live
+        live = changes.deleted.map { bits in Bits(words: bits.words.map { ~$0 }, count: bits.count) }
         rowCount = header.rowCount
         storedBytes = header.entries.reduce(headerBytes.count) {
             $0 &+ Int(truncatingIfNeeded: ($1.chunk?.length ?? 0) &+ ($1.overlay?.length ?? 0))
@@ -79,36 +84,18 @@ final class StoredSegment: StoredRows {
         }
         let rowIDs = try header.decodeRowIDs()
         if let last = rowIDs?.last, last > entry.lastRowID - entry.firstRowID { throw Damage("row ids exceed those in the directory") }
-        var deleted = try header.decodeDeletes()
-        var deltaOverlays: [Int: ColumnOverlay] = [:]
+        var found = SegmentChanges(deleted: try header.decodeDeletes())
         for (rowID, record) in changes {
             guard let position = StoredSegment.position(of: rowID, header, rowIDs) else {
                 throw Damage("a delta record for a row that does not exist")
             }
-            switch record.kind {
-            case .deletion:
-                if deleted == nil { deleted = Bits(repeating: false, count: header.rowCount) }
-                deleted![position] = true
-            case .update:
-                for entry in record.values {
-                    guard let column = type.index(ofID: entry.column) else { continue }
-                    guard deltaOverlays[column]?.positions.last != position else { throw Damage("a delta record sets a column twice") }
-                    deltaOverlays[column, default: ColumnOverlay(positions: [], values: Column(type.columns[column].type.stored))].positions
-                        .append(
-                            position)
-                    if !deltaOverlays[column]!.values.append(entry.value) { throw Damage("a delta value of the wrong type") }
-                }
-            case .row: throw Damage("a delta record of a new row within a sealed segment")
-            }
+            try found.add(record, at: position, of: header.rowCount, type)
         }
-        for column in Array(deltaOverlays.keys) {
-            try deltaOverlays[column]!.values.hold(MemoryScope(core.source.memory, type: type.name, column: type.columns[column].name))
-        }
-        let live = deleted.map { bits in Bits(words: bits.words.map { ~$0 }, count: bits.count) }
+        try found.hold { MemoryScope(core.source.memory, type: type.name, column: type.columns[$0].name) }
         core.source.counts.addOpenedSegment()
         return StoredSegment(
             core.source, entry.header, type: type, header: header, headerBytes: bytes, headerOwner: owner, rowIDs: rowIDs,
-            deltaOverlays: deltaOverlays, deltaLeaves: leaves, live: live)
+            changes: found, deltaLeaves: leaves)
     }
 
     func rowID(at position: Int) throws(Damage) -> Int64 { header.firstRowID + (rowIDs?[position] ?? Int64(position)) }
@@ -154,7 +141,7 @@ final class StoredSegment: StoredRows {
     /// Returns the column in stored form, embedded objects as row ids.
     func rawColumn(_ index: Int) throws(Damage) -> RawColumn {
         if let raw = raws.withLock({ $0[index] }) { return raw }
-        let raw = try openRaw(index, deltaOverlays[index])
+        let raw = try openRaw(index, try deltaOverlay(index))
         // Dictionaries of numbers, which readers keep, are not charged separately.
         try raw.memory.note(rowCount * 8)
         let isCharged = raws.withLock { raws in
@@ -174,13 +161,13 @@ final class StoredSegment: StoredRows {
     func scope(_ index: Int) -> MemoryScope { MemoryScope(source.memory, type: type.name, column: type.columns[index].name) }
 
     /// Returns the column without the changes in the delta store, as the segment's header describes it.
-    func sealedColumn(_ index: Int) throws(Damage) -> RawColumn { try deltaOverlays[index] == nil ? rawColumn(index) : openRaw(index, nil) }
+    func sealedColumn(_ index: Int) throws(Damage) -> RawColumn { try !hasDelta(index) ? rawColumn(index) : openRaw(index, nil) }
 
-    /// Returns the column with the changes in the delta store, and without its chunk overlay unless `overlaid` is set. Returns nil if there
-    /// is no chunk.
+    /// Returns the column with the changes in the delta store, and without its chunk overlay, and splices, which are relative to it, unless
+    /// `overlaid` is set. Returns nil if there is no chunk.
     func rawColumn(_ index: Int, overlaid: Bool) throws(Damage) -> RawColumn? {
         header.entryPosition(of: type.columns[index].id, near: index) != nil
-            ? try openRaw(index, deltaOverlays[index], overlaid: overlaid) : nil
+            ? try openRaw(index, overlaid ? try deltaOverlay(index) : changes.overlays[index], overlaid: overlaid) : nil
     }
 
     /// Returns the column without its chunk overlay and without the changes in the delta store.

@@ -21,10 +21,10 @@ extension DatabaseTransaction {
     func writeEdits(_ type: Int) throws(FirnError) {
         guard let table = openTable(type) else { return }
         let sealed = table.edited.indices.filter { table.edited[$0] != nil }
-        let anew = sealed.filter { isRewritten(table.edited[$0]!) }
-        try writeRecords(table, type, of: sealed.filter { !anew.contains($0) })
+        let anew = Set(sealed.filter { isRewritten(table.edited[$0]!) })
+        let left = try writeRecords(table, type, of: sealed.filter { !anew.contains($0) })
         // In descending order: a segment without rows is removed, and the later ones move up.
-        for segment in anew.reversed() { try flushChanges(type, segment, table.edited[segment]!) }
+        for segment in anew.union(left).sorted(by: >) { try flushChanges(type, segment, table.edited[segment]!) }
     }
 
     /// Whether so many rows of a segment have changed that the segment is changed directly, without delta records.
@@ -33,11 +33,16 @@ extension DatabaseTransaction {
         return rows.deletedPositions.count > limit || rows.types.indices.contains { rows.changedCount($0) > limit }
     }
 
-    private func writeRecords(_ table: WorkingTable, _ type: Int, of segments: [Int]) throws(FirnError) {
+    /// Writes delta records, and returns the segments that are to be changed directly instead.
+    private func writeRecords(_ table: WorkingTable, _ type: Int, of segments: [Int]) throws(FirnError) -> [Int] {
         let tree = TreeWriter(root: states[type].delta, transaction: store)
-        var hasWritten = false
+        var hasWritten = false, left: [Int] = []
         for segment in segments {
-            for (rowID, record) in try records(of: table.edited[segment]!, type) {
+            guard let records = try records(of: table.edited[segment]!, type, tree) else {
+                left.append(segment)
+                continue
+            }
+            for (rowID, record) in records {
                 try change(rowID, record, in: tree, type, segment)
                 hasWritten = true
             }
@@ -45,7 +50,8 @@ extension DatabaseTransaction {
         let tail = table.tail
         var added = 0
         for position in tail.countBefore..<max(tail.countBefore, tail.rowCount) where tail.isLive(position) { added += 1 }
-        let isSealed = bulkWriters[type]?.isPending ?? false || added >= DatabaseTransaction.sealedRows
+        var isSealed = bulkWriters[type]?.isPending ?? false || added >= DatabaseTransaction.sealedRows
+        if !isSealed { isSealed = try hasLargeChange(tail, type, tree) }
         if !isSealed, try writeTail(tail, added, type, tree) { hasWritten = true }
         if hasWritten {
             states[type].delta = try tree.finish()
@@ -54,21 +60,7 @@ extension DatabaseTransaction {
             if !isSealed { table.noteTailWritten() }
         }
         if isSealed { try sealTail(type) }
-    }
-
-    /// Returns the delta records of the changed rows of a sealed segment, in ascending order.
-    private func records(of rows: WorkingRows, _ type: Int) throws(FirnError) -> [(rowID: Int64, record: DeltaRecord)] {
-        var changes: [Int: DeltaRecord] = [:]
-        for column in rows.types.indices {
-            let id = schema.types[type].columns[column].id
-            for position in rows.changedPositions(column) where rows.isLive(position) {
-                changes[position, default: DeltaRecord(.update)].values.append((id, rows.heldValue(at: position, column)!))
-            }
-        }
-        for position in rows.deletedPositions { changes[position] = DeltaRecord(.deletion) }
-        return try reading { () throws(Damage) in
-            try changes.sorted { $0.key < $1.key }.mapTyped { (change) throws(Damage) in (try rows.rowID(at: change.key), change.value) }
-        }
+        return left
     }
 
     private func change(_ rowID: Int64, _ record: DeltaRecord, in tree: TreeWriter, _ type: Int, _ segment: Int) throws(FirnError) {
@@ -79,7 +71,7 @@ extension DatabaseTransaction {
             states[type].deltaBytes -= min(states[type].deltaBytes, old.count + 16)
             if record.kind == .update {
                 var whole = try reading { () throws(Damage) in try DeltaRecord(old) }
-                whole.update(with: record.values)
+                whole.update(with: record)
                 record = whole
             }
         } else {

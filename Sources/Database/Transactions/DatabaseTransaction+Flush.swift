@@ -117,7 +117,7 @@ extension DatabaseTransaction {
             states[type].deltaChanges -= changes.records.count
         }
         let rows: any StoredRows = edits ?? segment
-        var changed = Set(changes.records.flatMap { $0.record.values.map(\.column) })
+        var changed = Set(changes.records.flatMap(\.record.columns))
         if let edits {
             for column in schema.types[type].columns.indices where edits.hasChanged(column) {
                 changed.insert(schema.types[type].columns[column].id)

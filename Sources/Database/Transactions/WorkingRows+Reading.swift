@@ -28,10 +28,30 @@ extension WorkingRows {
 
     /// Returns a value of a block in memory, or nil if the row has its value from the base.
     func heldValue(at position: Int, _ column: Int) -> Value? {
-        if position < baseCount { return editedBlock(column, position / vectorSize)?.column.value(at: position & (vectorSize - 1)) }
+        if position < baseCount {
+            guard let block = editedBlock(column, position / vectorSize), case let row = position & (vectorSize - 1), block.holds(row)
+            else {
+                return nil
+            }
+            return block.value(at: row)
+        }
         let row = position - baseCount
         return row < grownCount
             ? grown[column][row / vectorSize].column.value(at: row & (vectorSize - 1)) : open[column].value(at: row - grownCount)
+    }
+
+    /// Returns a row of a block in memory as a column, or nil if the row has its value from the base.
+    func heldRow(at position: Int, _ column: Int) -> Column? {
+        if position < baseCount {
+            guard let block = editedBlock(column, position / vectorSize), case let row = position & (vectorSize - 1), block.holds(row)
+            else {
+                return nil
+            }
+            return block.row(at: row)
+        }
+        let row = position - baseCount
+        if row >= grownCount { return open[column].slice(row - grownCount..<row - grownCount + 1) }
+        return grown[column][row / vectorSize].column.slice(row & (vectorSize - 1)..<(row & (vectorSize - 1)) + 1)
     }
 
     /// Returns whether some row of the vector is not read from the base.
@@ -123,12 +143,9 @@ final class WorkingColumn: ColumnReader {
         let first = vector * vectorSize, end = min(first + vectorSize, rowCount), behind = rows.baseCount
         trap(unless: first >= 0 && first < end, "vector outside the segment")
         if first < behind {
-            if let block = rows.editedBlock(index, vector) {
-                column.removeAll()
-                column.append(contentsOf: block.column)
-            } else {
-                try base!.read(vector: vector, into: &column)
-            }
+            let block = rows.editedBlock(index, vector)
+            if block.map({ $0.rows != nil }) ?? true { try base!.read(vector: vector, into: &column) }
+            block?.overlay(&column)
             if end <= behind { return }
         } else {
             column.removeAll()
@@ -152,5 +169,11 @@ final class WorkingColumn: ColumnReader {
         trap(unless: row >= 0 && row < rowCount, "row outside the segment")
         if let held = rows.heldValue(at: row, index) { return held }
         return try base!.value(at: row)
+    }
+
+    func row(at row: Int) throws(Damage) -> Column {
+        trap(unless: row >= 0 && row < rowCount, "row outside the segment")
+        if let held = rows.heldRow(at: row, index) { return held }
+        return try base!.row(at: row)
     }
 }

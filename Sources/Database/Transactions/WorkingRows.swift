@@ -164,8 +164,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
             row = position & (vectorSize &- 1)
             (block, isFirst) = try ownOverlay(column, position / vectorSize)
         }
-        body(&block.column, row)
-        block.dirty[row] = true
+        block.set(row, body)
         return isFirst
     }
 
@@ -189,6 +188,8 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
         let block: WorkingBlock
         if let old {
             block = WorkingBlock(copy: old, owner: owner)
+        } else if types[column].isCollection {
+            block = WorkingBlock(owner: owner, changesOf: types[column], count: min(vectorSize, baseCount - vector * vectorSize))
         } else {
             var values = Column(types[column])
             try base!.storedColumn(column).read(vector: vector, into: &values)

@@ -73,6 +73,20 @@ extension WorkingTable {
         try change(rows, position, column) { _ = $0.set($1, value) }
     }
 
+    /// Returns one row of a column at a position as a column, embedded objects as links.
+    package func storedRow(at location: RowLocation, _ column: Int) throws(Damage) -> Column {
+        let rows = try rows(location.segment), position = location.position
+        if let held = (rows as? WorkingRows)?.heldRow(at: position, column) { return held }
+        return try rows.storedColumn(column).row(at: position)
+    }
+
+    /// Sets a collection to the only row of a column, which has the type of this column as it is stored. Throws as `set` does.
+    package func set(_ rowID: Int64, _ column: Int, row: Column) throws(FirnError) {
+        let (rows, position) = try writable(rowID)
+        trap(unless: row.type == rows.types[column] && row.count == 1 && row.type.isCollection, "the row has another type than the column")
+        try change(rows, position, column) { if $0.count == 1 { $0 = row } else { $0.set($1, row, 0) } }
+    }
+
     /// Sets a bool, int or link (also of an embedded object) to a value that is not null. Throws as `set` does.
     package func setWord(ofRow rowID: Int64, _ column: Int, to value: Int64) throws(FirnError) {
         let (rows, position) = try writable(rowID)

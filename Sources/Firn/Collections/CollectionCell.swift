@@ -131,11 +131,11 @@ final class CollectionCell {
         if !core.changedCells.isEmpty, access.schema == nil || !core.bindings.siblings(of: access).isEmpty {
             core.flushCellsNotingErrors()
         }
-        var stored = Value.null
+        var stored: Column?
         if let row = access.position(of: rowID) {
-            stored = core.reading(.null) { () throws(Damage) in try access.value(Int32(row.segment), Int32(row.position), column) }
+            stored = core.reading(nil) { () throws(Damage) in try access.collection(row.segment, row.position, column) }
         }
-        known = Elements(type, stored)
+        known = stored.map { Elements(type, row: $0) } ?? Elements(type)
         isLoaded = true
     }
 
@@ -180,7 +180,11 @@ final class CollectionCell {
     func flush() throws(FirnError) {
         guard isChanged, isLoaded, access.position(of: rowID) != nil else { return }
         isChanged = false
-        try access.working.set(rowID, column, known.stored)
+        if let row = known.row(of: type.stored) {
+            try access.working.set(rowID, column, row: row)
+        } else {
+            try access.working.set(rowID, column, known.stored)
+        }
         access.changed(column)
     }
 }

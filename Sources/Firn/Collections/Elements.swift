@@ -33,6 +33,33 @@ struct Elements {
         }
     }
 
+    /// Decodes the only row of a column.
+    init(_ type: ColumnType, row: Column) {
+        self.init(type)
+        guard isWords, row.isPresent(0), row.children.count == 1, row.children[0].words.count == row.children[0].count else {
+            self = Elements(type, row.value(at: 0))
+            return
+        }
+        let elements = row.children[0]
+        guard elements.present != nil else {
+            words = BlockArray(elements.words)
+            return
+        }
+        for i in 0..<elements.count where elements.isPresent(i) { words.append(contentsOf: [elements.words[i]]) }
+        hasNull = type.collection == .set && elements.nullCount > 0
+    }
+
+    /// The elements as the only row of a column of this type; nil if they are not stored as words, or contain null.
+    func row(of type: ColumnType) -> Column? {
+        guard isWords, !hasNull else { return nil }
+        var row = Column(type)
+        row.count = 1
+        row.children[0].words = words.all
+        row.children[0].count = words.count
+        row.offsets = [0, words.count]
+        return row
+    }
+
     /// The elements in the stored form of a column.
     var stored: Value {
         switch type.collection {

@@ -225,4 +225,17 @@ final class TypeAccess {
         if try windows.load(segment, position >> 10, column, from: rows) { return windows.value(position & 1023, column) }
         return try rows.segment(segment).storedColumn(column).value(at: position)
     }
+
+    /// Returns the collection of a row as the only row of a column.
+    func collection(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Column {
+        guard segment >= 0 else { throw TypeAccess.lost }
+        if let workingRows {
+            let held = try workingRows.lend { (rows) throws(Damage) -> Column? in
+                rows.isEdited(segment, vector: position >> 10, column: column)
+                    ? try rows.storedRow(at: RowLocation(segment: segment, position: position), column) : nil
+            }
+            if let held { return held }
+        }
+        return try rows.segment(segment).storedColumn(column).row(at: position)
+    }
 }

@@ -12,6 +12,8 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     case columnAttributes = 2
     /// Types or the schema have attributes.
     case fileAttributes = 3
+    /// Delta records have splices of collections.
+    case splices = 4
     /// Chunks refer to other columns.
     case relations = 32
     /// Encodings of numbers after those of version 1.

@@ -1,0 +1,125 @@
+import Firn
+import FirnBytes
+import FirnDatabase
+import Foundation
+
+final class Series: Object {
+    @Persisted(primaryKey: true) var id = 0
+    @Persisted var list: List<Int>
+    @Persisted var set: MutableSet<Int>
+    @Persisted var map: Map<String, Int>
+}
+
+/// `firn-bench lists [FOLDER [ELEMENTS]]`: changes of one element of a large list, set or map, each a commit, and reads of one element. Each
+/// figure has the median time and the exact number of bytes that a commit gives to the system to write, with the object in the delta store
+/// (`added`), in a sealed segment (`sealed`), or in a segment and changed since (`changed`).
+struct ListFigures {
+    let path: String
+    let count: Int
+    private static let commits = 21
+
+    init(_ arguments: [String]) {
+        path = (arguments.first ?? "/tmp") + "/lists.firn"
+        count = arguments.count > 1 ? Int(arguments[1]) ?? 100_000 : 100_000
+    }
+
+    func run() throws {
+        for (name, objects) in [("one", 1), ("many", 40)] {
+            for state in ["added", "sealed", "changed"] where objects == 1 || state == "sealed" {
+                try prepare(state, objects)
+                try measure("lists.\(name).\(state).append") { series, step in series.list.append(step) }
+                try prepare(state, objects)
+                try measure("lists.\(name).\(state).replace") { series, step in series.list[step &* 4_801 % count] = step }
+                try prepare(state, objects)
+                try measure("lists.\(name).\(state).slide") { series, step in
+                    series.list.removeFirst()
+                    series.list.append(step)
+                }
+                try prepare(state, objects)
+                try measure("lists.\(name).\(state).set-insert") { series, step in series.set.insert(step &* 99_991) }
+                try measure("lists.\(name).\(state).map-set") { series, step in series.map["k\(step &* 4_801 % count)"] = step }
+                try measureReading("lists.\(name).\(state)")
+            }
+        }
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    private func realm() throws -> Realm {
+        try Realm(configuration: Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Series.self]))
+    }
+
+    private func prepare(_ state: String, _ objects: Int) throws {
+        try? FileManager.default.removeItem(atPath: path)
+        var random = SystemRandomNumberGenerator()
+        do {
+            let realm = try realm()
+            try realm.write {
+                for id in 0..<objects {
+                    let series = Series()
+                    series.id = id
+                    series.list.append(objectsIn: (0..<count).map { _ in Int.random(in: 0..<1_000_000, using: &random) })
+                    if id == 0 {
+                        series.set.insert(objectsIn: (0..<count).map { $0 &* 7 })
+                        for key in 0..<count { series.map["k\(key)"] = key }
+                    }
+                    realm.add(series)
+                }
+            }
+        }
+        guard state != "added" else { return }
+        let transaction = try Database.open(path: path, writable: true).begin()
+        try transaction.flushAll()
+        try transaction.commit()
+        guard state == "changed" else { return }
+        let realm = try realm()
+        try realm.write { realm.objects(Series.self)[0].list.removeLast() }
+    }
+
+    private func measure(_ name: String, _ body: (Series, Int) -> Void) throws {
+        let realm = try realm(), series = realm.objects(Series.self)[0]
+        var times: [Double] = [], bytes: [Int] = []
+        for step in 1...ListFigures.commits {
+            let before = writtenBytes(), start = now
+            try realm.write { body(series, step) }
+            times.append(now - start)
+            bytes.append(writtenBytes() - before)
+        }
+        let sorted = bytes.sorted()
+        print(
+            "\(name) \(text(times.sorted()[times.count / 2] / 1e6)) ms, first \(text(times[0] / 1e6)) ms, written \(sorted[sorted.count / 2]), first \(bytes[0]), maximum of the others \(bytes.dropFirst().max()!), total \(bytes.reduce(0, +))"
+        )
+    }
+
+    private func measureReading(_ name: String) throws {
+        var first: [Double] = [], counted: [Double] = [], sum = 0
+        for step in 0..<7 {
+            let realm = try realm(), series = realm.objects(Series.self)[0]
+            realm.refresh()
+            var start = now
+            sum &+= series.list.count
+            counted.append(now - start)
+            start = now
+            sum &+= series.list[(step &* 4_801) % series.list.count]
+            first.append(now - start)
+            try realm.write { series.map["x"] = step }
+        }
+        print("\(name).count \(text(counted.sorted()[3] / 1e6)) ms, then one element \(text(first.sorted()[3] / 1e6)) ms")
+        if sum == .min { print("#") }
+    }
+
+    private func text(_ number: Double) -> String { String(format: "%.3f", number) }
+
+    private var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+
+    /// The bytes that this process has given to write calls; 0 if the system does not count them.
+    private func writtenBytes() -> Int {
+        guard let text = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("wchar: ") })
+        else { return 0 }
+        return Int(line.dropFirst(7)) ?? 0
+    }
+}
