@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import FirnDatabase
+@testable import FirnStore
 @testable import FirnTable
 
 /// T2: sequences of commits that are interrupted by crashes. Every possible disk image must open, with the acknowledged commits or one
@@ -65,6 +66,23 @@ import Testing
                         if step > 2 { try transaction.delete("T", rowID: ids.remove(at: 1)) }
                     }
                 }
+            }
+        ),
+        (
+            "changes of large collections",
+            { run in
+                let database = try created(run)
+                var list = (0..<3000).map { Value.int($0 * 7) }, id: Int64 = 0
+                try commit(run, database) { id = try $0.insert("T", [.int(1), .null, .data([]), .list(list)]) }
+                for step in 0..<4 {
+                    list[step * 700] = .int(-1)
+                    list.append(.int(Int64(step)))
+                    try commit(run, database) { transaction in
+                        try transaction.update("T", rowID: id, column: "list", .list(list))
+                        if step == 2 { try transaction.flushAll() }
+                    }
+                }
+                #expect(try database.store.newestRoot().readerFeatures & ReaderFeature.splices.bit != 0)
             }
         ),
         (

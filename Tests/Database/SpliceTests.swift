@@ -254,6 +254,33 @@ import Testing
         return column
     }
 
+    @Test func `versions with splices differ in the changed rows, keep their indexes, and are recovered`() throws {
+        let folder = TemporaryFolder(), path = folder.file("a.firn"), database = try Database.create(path: path, keep: 10)
+        let first = try database.begin()
+        try first.extendSchema([SpliceTests.type])
+        var list = (0..<3000).map { Value.int($0 * 3) }
+        let ids = try (0..<20).map { try first.insert("T", [.int(Int64($0)), .list(list), .list([]), .set([]), .map([]), .list([])]) }
+        try first.addIndex("T", "id", .values)
+        try first.flushAll()
+        try first.commit()
+        let old = try #require(database.snapshot().table(named: "T"))
+        list[5] = .int(-5)
+        let second = try database.begin()
+        try second.table("T").set(ids[7], 1, .list(list))
+        try second.table("T").set(ids[7], 0, .int(99))
+        try second.table("T").set(ids[9], 1, .list(list))
+        try second.commit()
+        #expect(try splicesBit(database) != 0)
+        let snapshot = try Database.open(path: path).snapshot(), new = try #require(snapshot.table(named: "T"))
+        let differing = try #require(try new.segment(0).rowsThatMayDiffer(from: old.segment(0)))
+        #expect((0..<20).filter { differing[$0] } == [7, 9])
+        #expect(try old.value(rowID: ids[7], column: 1) != new.value(rowID: ids[7], column: 1))
+        #expect(snapshot.verify(full: true).isEmpty)
+        let recovery = try Recovery.run(from: path, to: folder.file("b.firn"), profile: .fast, threads: 1)
+        #expect(recovery.losses.isEmpty)
+        #expect(try rows(Database.open(path: folder.file("b.firn")).snapshot()) == rows(snapshot))
+    }
+
     // MARK: Hostile bytes
 
     @Test func `splices that contradict their base or themselves are damage`() throws {
