@@ -372,7 +372,7 @@ enum RandomBatches {
     }
 }
 
-/// Large collections in a segment, of which the second version changes some elements.
+/// Large collections in a segment. The second version changes some of their elements.
 enum SplicedRows {
     static let type = TypeSchema(
         "Series",

@@ -45,7 +45,7 @@ extension JoinVector {
 /// An aggregate of the groups of a run.
 final class JoinMeasure {
     let measure: SQLMeasure
-    /// The column whose values are numbered: texts, dates, and values of which the distinct ones are counted.
+    /// The column whose values are numbered: texts and dates, and the values of `count(DISTINCT …)`.
     let numbered: Int?
     /// Whether only the rows with a value are counted.
     let isPresenceOnly: Bool

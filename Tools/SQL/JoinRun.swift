@@ -91,7 +91,12 @@ final class JoinRun {
     private func build(_ at: Int) throws(FirnError) {
         let source = steps[at].source, needed = neededColumns(source), table = scope.sources[source].table
         var read: [Column] = needed.map { Column(scope.columns[$0].schema, in: table.table.schema) }
-        try join.forEachBatch(of: source, needed) { batch in
+        let charge = MemoryCharge(table.table.memory), purpose = "the rows of type \"\(table.table.type.name)\" in a join"
+        func hold(_ bytes: Int) throws(FirnError) {
+            do throws(Damage) { try charge.add(bytes, for: purpose) } catch { throw table.damaged(error) }
+        }
+        try join.forEachBatch(of: source, needed) { (batch) throws(FirnError) in
+            try hold(batch.columns.reduce(0) { $0 + $1.footprint })
             for i in read.indices {
                 if read[i].count == 0 { read[i] = batch.columns[i] } else { read[i].append(contentsOf: batch.columns[i]) }
             }
@@ -101,10 +106,8 @@ final class JoinRun {
         steps[at].index(columns)
         for earlier in 0..<at { steps[at].number(left: steps[earlier].source, scope, columns) }
         number(source)
-        let bytes = read.reduce(steps[at].bytes) { $0 + $1.footprint }
-        do throws(Damage) {
-            charges.append(try table.table.memory.holding(bytes, for: "the rows of type \"\(table.table.type.name)\" in a join"))
-        } catch { throw table.damaged(error) }
+        try hold(steps[at].bytes)
+        charges.append(charge)
     }
 
     /// Numbers the values of a table's columns by which rows are grouped, or which are measured.

@@ -21,10 +21,10 @@ extension DatabaseTransaction {
     func writeEdits(_ type: Int) throws(FirnError) {
         guard let table = openTable(type) else { return }
         let sealed = table.edited.indices.filter { table.edited[$0] != nil }
-        let anew = Set(sealed.filter { isRewritten(table.edited[$0]!) })
-        let left = try writeRecords(table, type, of: sealed.filter { !anew.contains($0) })
+        let rewritten = Set(sealed.filter { isRewritten(table.edited[$0]!) })
+        let left = try writeRecords(table, type, of: sealed.filter { !rewritten.contains($0) })
         // In descending order: a segment without rows is removed, and the later ones move up.
-        for segment in anew.union(left).sorted(by: >) { try flushChanges(type, segment, table.edited[segment]!) }
+        for segment in rewritten.union(left).sorted(by: >) { try flushChanges(type, segment, table.edited[segment]!) }
     }
 
     /// Whether so many rows of a segment have changed that the segment is changed directly, without delta records.
