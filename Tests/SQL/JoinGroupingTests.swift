@@ -1,4 +1,6 @@
 import CSQLiteLibrary
+import FirnBytes
+import FirnDatabase
 import FirnKit
 import FirnSQL
 import FirnTable
@@ -244,6 +246,24 @@ import Testing
             #expect(!isTaken, "\(sql)")
             let own = sql.replacing(" t0", with: " r0").replacing(" t1", with: " r1")
             #expect(text == outcome(connection, own).rows, "\(sql)")
+        }
+    }
+
+    @Test func `a join whose tables exceed the memory limit is left to SQLite`() throws {
+        let folder = TemporaryFolder(), path = folder.file("a.firn"), database = try Database.create(path: path)
+        let type = TypeSchema("T", columns: [ColumnSchema("k", ColumnType(.int)), ColumnSchema("n", ColumnType(.int))])
+        let transaction = try database.begin()
+        try transaction.extendSchema([type])
+        for row in 0..<20_000 { _ = try transaction.insert("T", [.int(Int64(row * 7919 % 20_000)), .int(Int64(row % 10))]) }
+        try transaction.flushAll()
+        try transaction.commit()
+        for (limit, isTaken) in [(64 << 20, true), (1 << 20, false)] {
+            let budget = MemoryBudget(limit: limit), snapshot = try Database.open(path: path, memory: budget).snapshot()
+            let connection = try SQLConnection(functions: firn_sqlite_functions())
+            try connection.add(SQLFile(name: path, tables: [try #require(snapshot.table(named: "T"))]), type: "T", as: "t")
+            let found = outcome(connection, "SELECT b.n, count(*), sum(a.n) FROM t a JOIN t b ON a.k = b.k GROUP BY b.n ORDER BY b.n")
+            #expect(found.isTaken == isTaken, "limit \(limit): \(found.rows)")
+            #expect(found.rows == (0..<10).map { "\($0), 2000, \($0 * 2000), " }, "limit \(limit)")
         }
     }
 
