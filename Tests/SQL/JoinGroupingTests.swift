@@ -103,7 +103,14 @@ import Testing
             }
         }
 
+        /// An aggregate, some with FILTER.
         private mutating func aggregate() -> String {
+            guard random.chance(15) else { return plainAggregate() }
+            let terms = (0...random.number(0...1)).map { _ in term(pick(aliases)) }
+            return "\(plainAggregate()) FILTER (WHERE \(terms.joined(separator: " AND ")))"
+        }
+
+        private mutating func plainAggregate() -> String {
             switch random.number(0...11) {
             case 0, 1: return "count(*)"
             case 2: return "count(\(column(JoinGroupingTests.columns.map(\.name))))"
@@ -119,10 +126,18 @@ import Testing
             }
         }
 
+        /// A table, or a subquery of its columns.
+        private mutating func source() -> String {
+            let table = "@\(random.number(0...2))"
+            guard random.chance(20) else { return table }
+            let items = pick(["*", "id, n AS i, i AS n, b, d, d * 2 AS e, f, w AS s, s AS w, x, t, day, u, o, m, a", "z.*"])
+            return "(SELECT \(items) FROM \(table) z\(random.chance(60) ? " WHERE \(term("z"))" : ""))"
+        }
+
         mutating func statement() -> String {
             let count = random.chance(65) ? 2 : 3
             aliases = Array(["p", "q", "z"][..<count])
-            var tables = "@\(random.number(0...2)) p", conditions: [String] = []
+            var tables = "\(source()) p", conditions: [String] = []
             for at in 1..<count {
                 let other = aliases[random.number(0...at - 1)], alias = aliases[at]
                 var on = [equality(alias, other)]
@@ -131,14 +146,14 @@ import Testing
                 if random.chance(25) { on.append(relation(alias, other)) }
                 switch random.number(0...5) {
                 case 0:
-                    tables += ", @\(random.number(0...2)) AS \(alias)"
+                    tables += ", \(source()) AS \(alias)"
                     conditions += on
-                case 1, 2: tables += " LEFT JOIN @\(random.number(0...2)) \(alias) ON \(on.joined(separator: " AND "))"
+                case 1, 2: tables += " LEFT JOIN \(source()) \(alias) ON \(on.joined(separator: " AND "))"
                 case 3 where at == 1:
-                    tables += " \(pick(["JOIN", "LEFT JOIN"])) @\(random.number(0...2)) \(alias) USING (\(pick(["n", "w", "id"])))"
+                    tables += " \(pick(["JOIN", "LEFT JOIN"])) \(source()) \(alias) USING (\(pick(["n", "w", "id"])))"
                 default:
                     tables +=
-                        " \(pick(["JOIN", "INNER JOIN", "CROSS JOIN"])) @\(random.number(0...2)) \(alias) ON \(on.joined(separator: " AND "))"
+                        " \(pick(["JOIN", "INNER JOIN", "CROSS JOIN"])) \(source()) \(alias) ON \(on.joined(separator: " AND "))"
                 }
             }
             if random.chance(50) { conditions.append(term(pick(aliases))) }
@@ -182,8 +197,8 @@ import Testing
             guard engine.isTaken else { continue }
             taken += 1
             if engine.rows.count > 1 { answered += 1 }
-            // As a subquery the statement runs as it is written.
-            let written = outcome(connection, "SELECT * FROM (\(sql.replacing("@", with: "t")))")
+            // With WITH in a subquery the statement runs as it is written.
+            let written = outcome(connection, "SELECT * FROM (WITH none AS (SELECT 1) \(sql.replacing("@", with: "t")))")
             #expect(!written.isTaken)
             #expect(engine.rows == written.rows, "seed \(seed), round \(round): \(sql)")
             // The order of joins, on which sums of doubles depend, is another one there.

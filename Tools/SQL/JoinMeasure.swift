@@ -14,6 +14,12 @@ struct JoinVector {
 }
 
 extension JoinVector {
+    /// Removes the values of other rows.
+    mutating func keep(_ rows: [Bool]?) {
+        guard let rows else { return }
+        valid = valid.isEmpty ? rows : zip(valid, rows).map { $0 && $1 }
+    }
+
     /// Computes a sum, difference or product. Whole numbers do not overflow.
     init(_ sign: String, _ left: JoinVector, _ right: JoinVector, count: Int) {
         isReal = left.isReal || right.isReal
@@ -45,12 +51,14 @@ extension JoinVector {
 /// An aggregate of the groups of a run.
 final class JoinMeasure {
     let measure: SQLMeasure
+    /// The number of the condition of FILTER.
+    let choice: Int?
     /// The column whose values are numbered: texts and dates, and the values of `count(DISTINCT …)`.
     let numbered: Int?
     /// Whether only the rows with a value are counted.
     let isPresenceOnly: Bool
     private let isReal: Bool
-    /// Whether null can be the value.
+    /// Whether null can be the value, or FILTER can exclude a row.
     private let isOptional: Bool
     /// Whether SQLite compensates the errors of sums.
     private let isCompensated: Bool
@@ -65,8 +73,9 @@ final class JoinMeasure {
 
     init(_ measure: SQLMeasure, _ join: SQLJoin) {
         self.measure = measure
+        choice = join.choice(of: measure)
         isReal = measure.operand?.isReal(join.scope, join.literals) ?? false
-        isOptional = measure.operand?.isOptional(join.scope) ?? false
+        isOptional = measure.filter != nil || measure.operand?.isOptional(join.scope) ?? false
         isCompensated = SQLGrouping.isCompensated
         let form = measure.column.map { join.scope.columns[$0].form }
         isPresenceOnly = measure.function == .count && !measure.isDistinct

@@ -23,13 +23,15 @@ final class JoinRun {
     private var measures: [JoinMeasure]
     /// The numbers of the values of columns whose texts or dates are measured.
     private var numbered: [Int: (values: JoinValues, numbers: [UInt32])] = [:]
+    /// For each condition of an aggregate and each of its tables, whether it holds for the table's rows.
+    private var chosen: [[[Bool]]]
     private var charges: [MemoryCharge] = []
     private var groupCharge: MemoryCharge?
 
     /// The maximum number of rows in a chunk.
     private static let chunk = 4096
 
-    init(_ join: SQLJoin, first: Int, _ steps: [SQLJoin.Step], count: Int) {
+    init(_ join: SQLJoin, first: Int, _ steps: [SQLJoin.Step]) {
         self.join = join
         scope = join.scope
         self.first = first
@@ -45,12 +47,13 @@ final class JoinRun {
         }
         keys = JoinKeys(join.keys, join.scope)
         measures = join.measures.map { JoinMeasure($0, join) }
+        chosen = join.choices.map { $0.map { _ in [] } }
         for column in measures.compactMap(\.numbered) where numbered[column] == nil {
             numbered[column] = (JoinValues(JoinKeys.kind(scope.columns[column].form)), [])
         }
         for level in 0...steps.count {
             var sources = Set(measures.flatMap { $0.measure.operand?.columns ?? [] }.map(scope.source))
-            sources.formUnion(keys.sources)
+            sources.formUnion(keys.sources + join.choices.joined().map(\.source))
             for step in steps[level...] { sources.formUnion(step.matches.map { scope.source(of: $0.left) }) }
             for relation in relations[level...].joined() {
                 sources.formUnion([relation.match.left, relation.match.right].map(scope.source))
@@ -61,10 +64,12 @@ final class JoinRun {
 
     func run() throws(FirnError) -> SQLGrouping.Result {
         for at in steps.indices { try build(at) }
-        try join.forEachBatch(of: first, neededColumns(first), and: restriction()) { (batch) throws(FirnError) in
-            for (column, values) in zip(neededColumns(first), batch.columns) { columns[column] = values }
+        let needed = join.neededColumns(first)
+        try join.forEachBatch(of: first, needed, and: restriction()) { (batch) throws(FirnError) in
+            for (column, values) in zip(needed, batch.columns) { columns[column] = values }
             for at in steps.indices { steps[at].number(left: first, scope, columns) }
             number(first)
+            try choose(first, batch.count)
             for start in stride(from: 0, to: batch.count, by: JoinRun.chunk) {
                 let end = min(batch.count, start + JoinRun.chunk)
                 levels[0][first] = (start..<end).map { UInt32(truncatingIfNeeded: $0) }
@@ -79,24 +84,20 @@ final class JoinRun {
         return result()
     }
 
-    /// Returns the columns of a table that are needed.
-    private func neededColumns(_ source: Int) -> [Int] {
-        var found = Set(join.keys + measures.flatMap { $0.measure.operand?.columns ?? [] })
-        for match in steps.flatMap(\.matches) + join.relations.map(\.match) { found.formUnion([match.left, match.right]) }
-        return found.filter { scope.source(of: $0) == source }.sorted()
-    }
-
     // MARK: Tables in memory
 
     private func build(_ at: Int) throws(FirnError) {
-        let source = steps[at].source, needed = neededColumns(source), table = scope.sources[source].table
+        let source = steps[at].source, needed = join.neededColumns(source), table = scope.sources[source].table
         var read: [Column] = needed.map { Column(scope.columns[$0].schema, in: table.table.schema) }
+        var count = 0
         let charge = MemoryCharge(table.table.memory), purpose = "the rows of type \"\(table.table.type.name)\" in a join"
         func hold(_ bytes: Int) throws(FirnError) {
             do throws(Damage) { try charge.add(bytes, for: purpose) } catch { throw table.damaged(error) }
         }
         try join.forEachBatch(of: source, needed) { (batch) throws(FirnError) in
             try hold(batch.columns.reduce(0) { $0 + $1.footprint })
+            count += batch.count
+            guard count <= SQLJoin.maximumRows else { throw FirnError(.unsupported, "SQLite joins these tables") }
             for i in read.indices {
                 if read[i].count == 0 { read[i] = batch.columns[i] } else { read[i].append(contentsOf: batch.columns[i]) }
             }
@@ -106,6 +107,7 @@ final class JoinRun {
         steps[at].index(columns)
         for earlier in 0..<at { steps[at].number(left: steps[earlier].source, scope, columns) }
         number(source)
+        try choose(source, count)
         try hold(steps[at].bytes)
         charges.append(charge)
     }
@@ -118,6 +120,36 @@ final class JoinRun {
             one.numbers = one.values.numbers(columns[column], adds: true)
             numbered[column] = one
         }
+    }
+
+    /// Finds the rows of a table, or of a batch of it, that satisfy the conditions of aggregates.
+    private func choose(_ source: Int, _ count: Int) throws(FirnError) {
+        for (i, parts) in join.choices.enumerated() {
+            for (j, part) in parts.enumerated() where part.source == source { chosen[i][j] = try rows(part, count) }
+        }
+    }
+
+    /// Returns whether a condition holds for each row.
+    private func rows(_ part: SQLJoin.Choice, _ count: Int) throws(FirnError) -> [Bool] {
+        if case .constant(let holds) = part.predicate { return [Bool](repeating: holds, count: count) }
+        guard count > 0 else { return [] }
+        var described = part.columns.map { scope.columns[$0].schema }, numbers = Column(ColumnType(.int))
+        // The name must differ from those of the columns.
+        let longest = described.map { $0.name.utf8.count }.max() ?? 0, name = String(repeating: "#", count: longest + 1)
+        described.append(ColumnSchema(name, ColumnType(.int)))
+        for row in 0..<count { numbers.append(.int(Int64(row))) }
+        let type = TypeSchema("rows", columns: described),
+            batch = Batch(count: count, columns: part.columns.map { columns[$0] } + [numbers])
+        let table = MemoryTable(type, schema: Schema([type]), batches: [batch]), run: QueryRun
+        do throws(QueryError) {
+            run = try QueryRun(QueryRequest(parsed: QuerySyntax(part.predicate), select: [name]), table: table)
+        } catch { throw error.asFirnError }
+        var holds = [Bool](repeating: false, count: count)
+        try run.forEachBatch { found in
+            for row in found.columns[0].words { holds[Int(row)] = true }
+            return true
+        }
+        return holds
     }
 
     /// Returns a condition that excludes rows of the scanned table without a match, if few values have one.
@@ -245,19 +277,36 @@ final class JoinRun {
 
     /// Adds the rows of a chunk to their groups.
     private func add(_ count: Int) {
-        let rows = levels[steps.count], groups = keys.groups(rows, count)
+        let rows = levels[steps.count], groups = keys.groups(rows, count), used = chosen.indices.map { kept($0, rows, count) }
         for measure in measures {
+            let kept = measure.choice.map { used[$0] }
             measure.grow(to: keys.groupCount)
             if let column = measure.numbered, let known = numbered[column] {
-                measure.add(JoinStep.gather(known.numbers, rows[scope.source(of: column)], count), known.values, groups)
+                var numbers = JoinStep.gather(known.numbers, rows[scope.source(of: column)], count)
+                if let kept { for i in 0..<count where !kept[i] { numbers[i] = JoinNumbers.none } }
+                measure.add(numbers, known.values, groups)
             } else if measure.isPresenceOnly {
-                if let column = measure.measure.column, scope.isOptional(column) {
-                    measure.count(vector(column, rows, count, valued: false), groups, count)
-                }
+                let column = measure.measure.column.flatMap { scope.isOptional($0) ? $0 : nil }
+                guard column != nil || kept != nil else { continue }
+                var values = column.map { vector($0, rows, count, valued: false) } ?? JoinVector()
+                values.keep(kept)
+                measure.count(values, groups, count)
             } else if let operand = measure.measure.operand {
-                measure.add(value(operand, rows, count), groups, count)
+                var values = value(operand, rows, count)
+                values.keep(kept)
+                measure.add(values, groups, count)
             }
         }
+    }
+
+    /// Returns whether a condition of aggregates holds for the rows of a chunk.
+    private func kept(_ choice: Int, _ rows: [[UInt32]], _ count: Int) -> [Bool] {
+        var kept = [Bool](repeating: true, count: count)
+        for (part, holds) in zip(join.choices[choice], chosen[choice]) {
+            let rows = rows[part.source]
+            for i in 0..<count { kept[i] = kept[i] && (rows[i] == JoinNumbers.none ? part.holdsForNulls : holds[Int(rows[i])]) }
+        }
+        return kept
     }
 
     // MARK: Values

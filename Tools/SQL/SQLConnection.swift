@@ -64,10 +64,8 @@ package final class SQLConnection {
     }
 
     private func rows(_ sql: String) throws(FirnError) -> [[Value]] {
-        var start = 0, rows: [[Value]] = []
-        guard let statement = try statement(Array(sql.utf8CString.dropLast()), from: &start) else { return [] }
-        while try statement.step() { rows.append(statement.columns.indices.map(statement.value)) }
-        return rows
+        var start = 0
+        return try statement(Array(sql.utf8CString.dropLast()), from: &start)?.allRows() ?? []
     }
 
     deinit {

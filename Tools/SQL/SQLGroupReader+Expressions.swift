@@ -130,6 +130,11 @@ extension SQLGroupReader {
                 edits.append((bytes(at..<next), text))
                 return next
             }
+            // The computed column of a subquery has no value for a group.
+            if let (_, next) = named(at, before: end) {
+                guard isTrial else { throw NotGrouped() }
+                return next
+            }
             let isName = token.kind == .quoted || !SQLKeywords.all.contains(token.text) || SQLKeywords.names.contains(token.text)
             guard isName, isTrial || seesAliases && aliases.contains(token.text) else { throw NotGrouped() }
         case .other: throw NotGrouped()
@@ -147,10 +152,10 @@ extension SQLGroupReader {
             close += 1
         }
         guard close < end else { throw NotGrouped() }
-        let text: String
+        var found: SQLMeasure
         if at + 2 == close || at + 3 == close && tokens[at + 2].isSymbol("*") {
             guard function == .count else { throw NotGrouped() }
-            text = measure(SQLMeasure(function: .count, operand: nil, isDistinct: false))
+            found = SQLMeasure(function: .count, operand: nil, isDistinct: false)
         } else {
             let isDistinct = tokens[at + 2].isWord("distinct"), first = isDistinct ? at + 3 : at + 2
             if hasComma {
@@ -158,11 +163,21 @@ extension SQLGroupReader {
                 guard function == .min || function == .max else { throw NotGrouped() }
                 return nil
             }
-            let found = SQLMeasure(function: function, operand: try operand(first..<close), isDistinct: isDistinct)
+            found = SQLMeasure(function: function, operand: try operand(first..<close), isDistinct: isDistinct)
             guard found.column != nil || function != .count, !isDistinct || function == .count else { throw NotGrouped() }
-            text = measure(found)
         }
-        edits.append((bytes(at..<close + 1), text))
+        let next = try readFilter(close + 1, end, &found)
+        edits.append((bytes(at..<next), measure(found)))
+        return next
+    }
+
+    /// Reads the FILTER of an aggregate, if there is one. Returns the index after it.
+    private mutating func readFilter(_ at: Int, _ end: Int, _ measure: inout SQLMeasure) throws(NotGrouped) -> Int {
+        guard at < end, tokens[at].isWord("filter") else { return at }
+        guard at + 3 < end, tokens[at + 2].isWord("where"), let close = syntax.close(at + 1), close < end else { throw NotGrouped() }
+        var reader = SQLTestReader(self, at + 3..<close)
+        measure.filter = try reader.read()
+        literals = reader.literals
         return close + 1
     }
 }

@@ -1,19 +1,20 @@
 import FirnTable
 
-/// FROM: one table, or joins of several.
+/// FROM: one table or subquery, or joins of several.
 extension SQLGroupReader {
     /// The maximum number of tables whose join the engine computes.
     static let maximumTables = 8
+    /// The maximum nesting of subqueries, and the maximum number of columns in a computed column of one.
+    private static let maximumSubqueries = 16, maximumOperand = 100
 
     /// Reads FROM, and collects the tables and their conditions.
-    mutating func readFrom(_ range: Range<Int>, _ find: (_ name: String, _ isMain: Bool) -> SQLTable?) throws(NotGrouped) {
+    mutating func readFrom(_ range: Range<Int>, isOuter: Bool = false) throws(NotGrouped) {
         var at = range.lowerBound
         let end = range.upperBound
-        try readSource(&at, end, isOuter: false, find)
+        try readSource(&at, end, isOuter: isOuter)
         while at < end {
             let isOuter = try readJoin(&at, end)
-            guard scope.sources.count < SQLGroupReader.maximumTables else { throw NotGrouped() }
-            try readSource(&at, end, isOuter: isOuter, find)
+            try readSource(&at, end, isOuter: isOuter)
             if at < end, tokens[at].isWord("on") {
                 let first = at + 1
                 at = first
@@ -63,27 +64,92 @@ extension SQLGroupReader {
         }
     }
 
-    /// Reads name or main.name, with or without an alias.
-    private mutating func readSource(
-        _ at: inout Int, _ end: Int, isOuter: Bool, _ find: (_ name: String, _ isMain: Bool) -> SQLTable?
-    ) throws(NotGrouped) {
-        let isMain = at + 2 < end && tokens[at].isName && tokens[at].text == "main" && tokens[at + 1].isSymbol(".")
-        if isMain { at += 2 }
-        guard at < end, tokens[at].isName, let table = find(tokens[at].text, isMain) else { throw NotGrouped() }
-        var last = at
-        at += 1
+    /// Reads name, main.name or a subquery, with or without an alias.
+    private mutating func readSource(_ at: inout Int, _ end: Int, isOuter: Bool) throws(NotGrouped) {
+        guard at < end, scope.sources.count < SQLGroupReader.maximumTables else { throw NotGrouped() }
+        let first = scope.sources.count
+        var view: SQLSyntax.View?, table: SQLTable?, last: Int?
+        if tokens[at].isSymbol("(") {
+            guard let close = syntax.close(at), close < end, tokens[at + 1].isWord("select") else { throw NotGrouped() }
+            view = .init(columns: nil, body: at + 1..<close)
+            at = close + 1
+        } else {
+            let isMain = at + 2 < end && tokens[at].isName && tokens[at].text == "main" && tokens[at + 1].isSymbol(".")
+            if isMain { at += 2 }
+            guard at < end, tokens[at].isName else { throw NotGrouped() }
+            view = isMain ? nil : syntax.views[tokens[at].text]
+            if view == nil { table = find(tokens[at].text, isMain) }
+            last = at
+            at += 1
+        }
         if at < end, tokens[at].isWord("as") {
             last = at + 1
-            guard last < end, isAlias(last) else { throw NotGrouped() }
-            at = last + 1
+            guard at + 1 < end, isAlias(at + 1) else { throw NotGrouped() }
+            at += 2
         } else if at < end, isAlias(at) {
             last = at
             at += 1
         }
-        let alias = tokens[last].text
-        guard !scope.sources.contains(where: { $0.alias == alias }) else { throw NotGrouped() }
-        if scope.sources.isEmpty { spelling = String(decoding: bytes[tokens[last].range], as: UTF8.self) }
-        scope.add(table, alias: alias, isOuter: isOuter)
+        let alias = last.map { tokens[$0].text }
+        guard alias == nil || !scope.relations.contains(where: { $0.alias == alias }) else { throw NotGrouped() }
+        if let table, let alias {
+            scope.relations.append(scope.add(table, alias: alias, isOuter: isOuter))
+        } else if let view {
+            let columns = try readSubquery(view, isOuter: isOuter)
+            scope.relations.append(.init(alias: alias, columns: columns))
+            if let alias, scope.sources.count == first + 1 { scope.rename(first, alias) }
+        } else {
+            throw NotGrouped()
+        }
+        if first == 0, let last { spelling = String(decoding: bytes[tokens[last].range], as: UTF8.self) }
+    }
+
+    /// Reads a subquery that only selects columns and rows: its tables and conditions become those of the statement. Returns its columns.
+    private mutating func readSubquery(
+        _ view: SQLSyntax.View, isOuter: Bool
+    ) throws(NotGrouped) -> [(name: String, operand: SQLOperand)] {
+        let clauses = try SQLGroupReader.clauses(tokens, view.body), first = scope.sources.count
+        guard depth < SQLGroupReader.maximumSubqueries, !clauses.isDistinct, clauses.group == nil, clauses.having == nil,
+            clauses.order == nil, clauses.limit == nil
+        else { throw NotGrouped() }
+        let outside = (scope.relations, scope.merged)
+        (scope.relations, scope.merged) = ([], [])
+        depth += 1
+        try readFrom(clauses.from, isOuter: isOuter)
+        // A LEFT JOIN of several tables would have rows in which only some of them are null.
+        guard !isOuter || scope.sources.count == first + 1 else { throw NotGrouped() }
+        if let condition = clauses.condition { try readCondition(condition, ofOuter: isOuter ? first : nil) }
+        var columns: [(name: String, operand: SQLOperand)] = []
+        for part in try split(clauses.items) { columns += try subqueryColumns(part) }
+        if let names = view.columns {
+            guard names.count == columns.count else { throw NotGrouped() }
+            columns = zip(names, columns).map { ($0, $1.operand) }
+        }
+        depth -= 1
+        (scope.relations, scope.merged) = outside
+        return columns
+    }
+
+    /// Returns the columns of one item of a subquery: `*`, a column, or a number computed from columns.
+    private mutating func subqueryColumns(_ part: Range<Int>) throws(NotGrouped) -> [(name: String, operand: SQLOperand)] {
+        let start = part.lowerBound
+        if part.count == 1, tokens[start].isSymbol("*") {
+            guard scope.merged.isEmpty else { throw NotGrouped() }
+            return scope.relations.flatMap(\.columns)
+        }
+        if part.count == 3, tokens[start].isName, tokens[start + 1].isSymbol("."), tokens[start + 2].isSymbol("*") {
+            guard let relation = scope.relations.first(where: { $0.alias == tokens[start].text }) else { throw NotGrouped() }
+            return relation.columns
+        }
+        let item = try item(part)
+        if let column = wholeColumn(item.tokens) {
+            return [(item.alias ?? tokens[item.tokens.upperBound - 1].text, .column(column))]
+        }
+        guard let alias = item.alias else { throw NotGrouped() }
+        let operand = try operand(item.tokens)
+        // A number alone would not be null in a row of a LEFT JOIN without a match.
+        guard 1...SQLGroupReader.maximumOperand ~= operand.columns.count else { throw NotGrouped() }
+        return [(alias, operand)]
     }
 
     private func isAlias(_ at: Int) -> Bool {
@@ -93,17 +159,18 @@ extension SQLGroupReader {
     /// Reads the columns of USING: those of the last table equal those of the first table that has them.
     private mutating func readUsing(_ at: inout Int, _ end: Int, isOuter: Bool) throws(NotGrouped) {
         guard at < end, tokens[at].isSymbol("(") else { throw NotGrouped() }
-        let last = scope.sources.count - 1
+        guard let last = scope.relations.last else { throw NotGrouped() }
+        let outer = isOuter ? scope.sources.count - 1 : nil
         repeat {
             at += 1
             guard at + 1 < end, tokens[at].isName else { throw NotGrouped() }
             let name = tokens[at].text
-            let others = scope.sources.dropLast().compactMap { scope.column(name, of: $0.alias) }
-            guard let right = scope.column(name, of: scope.sources[last].alias), let left = others.first,
+            let others = scope.relations.dropLast().compactMap { $0.meaning(name) }
+            guard case .operand(.column(let right))? = last.meaning(name), case .operand(.column(let left))? = others.first,
                 others.count == 1 || scope.merged.contains(name)
             else { throw NotGrouped() }
             scope.merged.insert(name)
-            conditions.append((.match(SQLMatch(left: left, right: right)), isOuter ? last : nil))
+            conditions.append((.match(SQLMatch(left: left, right: right)), outer))
             at += 1
         } while at < end && tokens[at].isSymbol(",")
         guard at < end, tokens[at].isSymbol(")") else { throw NotGrouped() }

@@ -4,18 +4,26 @@ import FirnTable
 struct NotGrouped: Error {}
 
 /// Reads a SELECT with groups or aggregates, of one table or of a join, and collects the changes of its text with which it reads the groups from
-/// `SQLGroupTable`. Whatever is not known for certain throws `NotGrouped`. SQLite has already accepted the statement.
+/// `SQLGroupTable`. Subqueries in FROM and common table expressions that only select columns and rows are read as parts of it. Whatever is not
+/// known for certain throws `NotGrouped`. SQLite has already accepted the statement.
 struct SQLGroupReader {
-    let tokens: [SQLToken]
-    let bytes: [UInt8]
-    /// For each token that is a parameter its number.
-    let parameters: [Int]
+    let syntax: SQLSyntax
+    var tokens: [SQLToken] { syntax.tokens }
+    var bytes: [UInt8] { syntax.bytes }
+    var parameters: [Int] { syntax.parameters }
+    /// Returns the table of a name with certainty, or nil.
+    let find: (_ name: String, _ isMain: Bool) -> SQLTable?
+    /// The nesting of the subquery that is read.
+    var depth = 0
     /// The tables of FROM.
     var scope = SQLScope()
     /// The name by which the statement calls the first table, as it writes it.
     var spelling = ""
     /// Whether the statement is SELECT DISTINCT of columns, whose rows have the order of the first rows.
     private(set) var isDistinct = false
+
+    /// Whether the SELECT is a part of the statement and has one row.
+    private var isOneRow = false
 
     /// The columns by which the rows are grouped.
     private(set) var keys: [Int] = []
@@ -28,7 +36,7 @@ struct SQLGroupReader {
     var edits: [(range: Range<Int>, text: String)] = []
 
     /// A result column: its tokens, without those of the alias.
-    private struct Item {
+    struct Item {
         var tokens: Range<Int>
         var alias: String?
     }
@@ -36,26 +44,32 @@ struct SQLGroupReader {
     /// The aliases of the result columns.
     var aliases: Set<String> { Set(items.compactMap(\.alias)) }
 
-    /// Reads the tokens of a statement. `find` returns the table of a name with certainty, or nil.
-    init(_ tokens: [SQLToken], _ bytes: [UInt8], from start: Int, number: Int, find: (_ name: String, _ isMain: Bool) -> SQLTable?)
+    /// Reads the SELECT in a range of tokens. `isPart`: it is part of the statement, so that its columns need the names that they have as
+    /// written. `find` returns the table of a name with certainty, or nil.
+    init(_ syntax: SQLSyntax, _ range: Range<Int>, number: Int, isPart: Bool, find: @escaping (_ name: String, _ isMain: Bool) -> SQLTable?)
         throws(NotGrouped)
     {
-        self.tokens = tokens
-        self.bytes = bytes
-        parameters = SQLGroupReader.numbers(tokens)
-        guard !tokens[start...].contains(where: { $0.kind == .other || SQLGroupReader.isForeign($0) }) else { throw NotGrouped() }
-        let clauses = try SQLGroupReader.clauses(tokens, start)
-        try readFrom(clauses.from, find)
+        self.syntax = syntax
+        self.find = find
+        let clauses = try SQLGroupReader.clauses(syntax.tokens, range)
+        guard !syntax.tokens[range].contains(where: { $0.kind == .other }),
+            !range.contains(where: { $0 > range.lowerBound && !clauses.from.contains($0) && SQLGroupReader.isForeign(syntax.tokens[$0]) })
+        else { throw NotGrouped() }
+        isOneRow = isPart && clauses.group == nil && !clauses.isDistinct
+        try readFrom(clauses.from)
         if let condition = clauses.condition { try readCondition(condition) }
         for part in try split(clauses.items) { items.append(try item(part)) }
         if let group = clauses.group { try readKeys(group) } else if clauses.isDistinct { readDistinct() }
         for item in items { _ = try readExpression(item.tokens, seesAliases: false) }
+        if isPart { nameItems() }
         if let having = clauses.having {
             guard clauses.group != nil else { throw NotGrouped() }
             _ = try readExpression(having, seesAliases: true)
         }
         if let order = clauses.order { for term in try split(order) { try readOrder(term) } }
         if let limit = clauses.limit { try readLimit(limit) }
+        // Aggregates of DISTINCT without GROUP BY make one row.
+        guard !isDistinct || measures.isEmpty else { throw NotGrouped() }
         guard clauses.group != nil || !keys.isEmpty || !measures.isEmpty, measures.count <= SQLGroupTable.measures else {
             throw NotGrouped()
         }
@@ -74,54 +88,39 @@ struct SQLGroupReader {
         // Names of the table of groups would be taken for its columns.
         if SQLGroupTable.isReserved(token.text) { return true }
         return token.kind == .word
-            && ["select", "over", "filter", "exists", "raise", "union", "intersect", "except", "window", "values", "indexed", "with"]
+            && ["select", "over", "exists", "raise", "union", "intersect", "except", "window", "values", "indexed", "with"]
                 .contains(token.text)
-    }
-
-    /// Returns the numbers that SQLite gives to parameters; 0 for other tokens.
-    private static func numbers(_ tokens: [SQLToken]) -> [Int] {
-        var known: [String: Int] = [:], largest = 0
-        return tokens.map { token in
-            guard token.kind == .parameter else { return 0 }
-            if token.text.hasPrefix("?") {
-                let number = Int(token.text.dropFirst()) ?? largest + 1
-                largest = max(largest, number)
-                return number
-            }
-            if let number = known[token.text] { return number }
-            largest += 1
-            known[token.text] = largest
-            return largest
-        }
     }
 
     // MARK: Clauses
 
-    private struct Clauses {
+    struct Clauses {
         var items: Range<Int>, from: Range<Int>
         var isDistinct: Bool
         var condition: Range<Int>?, group: Range<Int>?, having: Range<Int>?, order: Range<Int>?, limit: Range<Int>?
     }
 
     /// Divides a statement at the keywords outside of parentheses, which must have the order of the grammar.
-    private static func clauses(_ tokens: [SQLToken], _ start: Int) throws(NotGrouped) -> Clauses {
-        var marks: [(keyword: Int, first: Int, end: Int)] = [], depth = 0, at = start
-        guard at < tokens.count, tokens[at].isWord("select") == false else { throw NotGrouped() }
-        if tokens[at].isWord("distinct") || tokens[at].isWord("all") { at += 1 }
+    static func clauses(_ tokens: [SQLToken], _ range: Range<Int>) throws(NotGrouped) -> Clauses {
+        let end = range.upperBound
+        var marks: [(keyword: Int, first: Int, end: Int)] = [], depth = 0, at = range.lowerBound + 1
+        guard at < end, tokens[range.lowerBound].isWord("select") else { throw NotGrouped() }
+        let isDistinct = tokens[at].isWord("distinct")
+        if isDistinct || tokens[at].isWord("all") { at += 1 }
         let first = at
         let keywords = ["from", "where", "group", "having", "order", "limit"]
-        while at < tokens.count {
+        while at < end {
             if tokens[at].isSymbol("(") { depth += 1 }
             if tokens[at].isSymbol(")") { depth -= 1 }
             guard depth >= 0 else { throw NotGrouped() }
             if depth == 0, tokens[at].kind == .word, let keyword = keywords.firstIndex(of: tokens[at].text) {
                 let hasBy = keyword == 2 || keyword == 4
-                guard keyword > marks.last?.keyword ?? -1, !hasBy || at + 1 < tokens.count && tokens[at + 1].isWord("by") else {
+                guard keyword > marks.last?.keyword ?? -1, !hasBy || at + 1 < end && tokens[at + 1].isWord("by") else {
                     throw NotGrouped()
                 }
                 if !marks.isEmpty { marks[marks.count - 1].end = at }
                 at += hasBy ? 1 : 0
-                marks.append((keyword, at + 1, tokens.count))
+                marks.append((keyword, at + 1, end))
             }
             at += 1
         }
@@ -133,7 +132,7 @@ struct SQLGroupReader {
         }
         guard let table = try clause(0) else { throw NotGrouped() }
         return Clauses(
-            items: first..<from.first - 1, from: table, isDistinct: tokens[start].isWord("distinct"), condition: try clause(1),
+            items: first..<from.first - 1, from: table, isDistinct: isDistinct, condition: try clause(1),
             group: try clause(2), having: try clause(3),
             order: try clause(4), limit: try clause(5))
     }
@@ -155,7 +154,7 @@ struct SQLGroupReader {
     }
 
     /// Separates the alias of a result column.
-    private func item(_ range: Range<Int>) throws(NotGrouped) -> Item {
+    func item(_ range: Range<Int>) throws(NotGrouped) -> Item {
         let last = range.upperBound - 1
         guard range.count > 1, tokens[last].isName || tokens[last].kind == .text else { return Item(tokens: range) }
         var name = tokens[last].text
@@ -170,10 +169,19 @@ struct SQLGroupReader {
         return Item(tokens: range.lowerBound..<last, alias: name)
     }
 
+    /// Gives result columns without an alias the names that SQLite takes from the text.
+    private mutating func nameItems() {
+        for item in items where item.alias == nil {
+            let range = bytes(item.tokens), isColumn = wholeColumn(item.tokens) != nil
+            let name = isColumn ? tokens[item.tokens.upperBound - 1].text : String(decoding: bytes[range], as: UTF8.self)
+            edits.append((range.upperBound..<range.upperBound, " AS \(SQLSpelling.name(name))"))
+        }
+    }
+
     // MARK: Names
 
-    /// Returns the column that the tokens at `at` name, and the index after them; nil if they name none.
-    func column(_ at: Int, before end: Int) -> (column: Int, next: Int)? {
+    /// Returns what the tokens at `at` name, and the index after them; nil if they name no column.
+    func named(_ at: Int, before end: Int) -> (meaning: SQLScope.Meaning, next: Int)? {
         guard at < end, tokens[at].isName else { return nil }
         var name = at
         if at + 1 < end, tokens[at + 1].isSymbol(".") {
@@ -185,7 +193,13 @@ struct SQLGroupReader {
             return nil
         }
         if name + 1 < end, tokens[name + 1].isSymbol("(") { return nil }
-        return scope.column(tokens[name].text, of: name == at ? nil : tokens[at].text).map { ($0, name + 1) }
+        return scope.meaning(tokens[name].text, of: name == at ? nil : tokens[at].text).map { ($0, name + 1) }
+    }
+
+    /// Returns the column of a table that the tokens at `at` name, and the index after them; nil if they name none.
+    func column(_ at: Int, before end: Int) -> (column: Int, next: Int)? {
+        guard case (.operand(.column(let column)), let next)? = named(at, before: end) else { return nil }
+        return (column, next)
     }
 
     func bytes(_ range: Range<Int>) -> Range<Int> {
@@ -193,7 +207,7 @@ struct SQLGroupReader {
     }
 
     /// Returns the column that all of the tokens name.
-    private func wholeColumn(_ range: Range<Int>) -> Int? {
+    func wholeColumn(_ range: Range<Int>) -> Int? {
         guard let (column, next) = column(range.lowerBound, before: range.upperBound), next == range.upperBound else { return nil }
         return column
     }
@@ -210,8 +224,8 @@ struct SQLGroupReader {
                 let column = wholeColumn(items[number - 1].tokens)
             {
                 columns.append(column)
-            } else if term.count == 1, token.isName, case let named = items.filter({ $0.alias == token.text }), named.count == 1,
-                let column = wholeColumn(named[0].tokens)
+            } else if term.count == 1, token.isName, named(term.lowerBound, before: term.upperBound) == nil,
+                case let found = items.filter({ $0.alias == token.text }), found.count == 1, let column = wholeColumn(found[0].tokens)
             {
                 columns.append(column)
             } else {
@@ -239,11 +253,12 @@ struct SQLGroupReader {
         keys.firstIndex(of: column).flatMap { SQLGroupTable.name(key: $0, scope.columns[column].form) }
     }
 
-    /// Returns the text of an aggregate. The sign removes the affinity of a column, which an aggregate does not have.
+    /// Returns the text of an aggregate. The sign removes the affinity of a column, which an aggregate does not have. The one row of a part
+    /// without GROUP BY stays an aggregate, so that SQLite does not merge the part with the statement around it.
     mutating func measure(_ measure: SQLMeasure) -> String {
         let number = measures.firstIndex(of: measure) ?? measures.count
         if number == measures.count { measures.append(measure) }
-        return "(+\(SQLGroupTable.name(measure: number)))"
+        return (isOneRow ? "max(" : "(+") + SQLGroupTable.name(measure: number) + ")"
     }
 
     private mutating func readOrder(_ term: Range<Int>) throws(NotGrouped) {

@@ -8,7 +8,7 @@ final class SQLGrouping {
     let scope: SQLScope
     /// The first table.
     let table: SQLTable
-    /// The join, if there are several tables.
+    /// The join, if there are several tables, or aggregates with FILTER of one table.
     let join: SQLJoin?
     let keys: [Int]
     let measures: [SQLMeasure]
@@ -42,7 +42,7 @@ final class SQLGrouping {
     /// Returns nil if the engine cannot compute a join.
     init?(_ reader: SQLGroupReader, literals: [SQLValue], number: Int) {
         self.number = number
-        let scope = reader.scope, columns = scope.columns, isJoin = scope.sources.count > 1
+        let scope = reader.scope, columns = scope.columns, isJoin = scope.sources.count > 1 || reader.measures.contains { $0.filter != nil }
         self.scope = scope
         table = scope.sources[0].table
         keys = reader.keys
@@ -54,7 +54,8 @@ final class SQLGrouping {
             test = nil
         } else {
             join = nil
-            test = reader.conditions.first?.test
+            let tests = reader.conditions.map(\.test)
+            test = tests.count > 1 ? .and(tests) : tests.first
         }
         let condition = join.map { [$0.description] } ?? test.map { [$0.text(columns)] } ?? []
         let sums = reader.measures.map { $0.text(columns, reader.literals) }.joined(separator: ", ")
@@ -155,13 +156,15 @@ final class SQLGrouping {
 
     /// Returns the groups in an order, or in that of their first rows.
     func groups(_ order: Int?) throws(FirnError) -> Result {
-        if join == nil { note() }
         if let result, result.order == order { return result.1 }
-        if let join {
-            let found = try ordered(try join.run(), order)
+        var all = result.flatMap { $0.order == nil ? $0.1 : nil }
+        if all == nil, let join { all = try join.run() }
+        if let all {
+            let found = try ordered(all, order)
             result = (order, found)
             return found
         }
+        note()
         guard let filter else { throw FirnError(.usage, "the groups of a statement belong to it") }
         let names = keys.map { table.columns[$0].schema.name }
         let sort = order.map { orders[$0].map { QueryRequest.SortKey(names[$0.key], ascending: !$0.isDescending) } } ?? []
@@ -176,7 +179,7 @@ final class SQLGrouping {
         return found
     }
 
-    /// Returns the groups of a join in an order.
+    /// Returns groups in an order.
     private func ordered(_ found: Result, _ order: Int?) throws(FirnError) -> Result {
         guard let order, found.count > 1 else { return found }
         let named = found.columns.enumerated().map { ColumnSchema("k\($0)", $1.type) }, type = TypeSchema("result", columns: named)

@@ -3,7 +3,8 @@ import FirnBytes
 import FirnQuery
 import FirnTable
 
-/// A join of tables by equalities, whose groups the engine computes: one table is scanned, and the others are read into memory before.
+/// A join of tables by equalities, whose groups the engine computes: one table is scanned, and the others are read into memory before. Aggregates
+/// with FILTER of one table are a join of that table alone.
 final class SQLJoin {
     let scope: SQLScope
     let keys: [Int]
@@ -19,11 +20,27 @@ final class SQLJoin {
     /// The conditions of each table.
     private var tests: [[SQLTest]]
     private var filters: [PredicateSyntax] = []
+    /// The conditions of aggregates, each once, divided by table.
+    private let choiceTests: [(test: SQLTest, parts: [(source: Int, test: SQLTest)])]
+    /// The same for the values of a run.
+    private(set) var choices: [[Choice]] = []
+    /// The tables that `prefetch` has read.
+    private var kept: [Int: (batches: [Batch], charge: MemoryCharge)] = [:]
     /// The order in which SQLite nests the tables, if the result depends on it.
     var loops: [Int]?
     private var planNumbers: [Int]?
     /// What the engine does for the statement, in words.
     var work = ""
+
+    /// The rows of a table that an aggregate may use.
+    struct Choice {
+        let source: Int
+        /// The columns of the predicate.
+        let columns: [Int]
+        let predicate: PredicateSyntax
+        /// Whether a row of nulls is used: that of a LEFT JOIN without a match.
+        let holdsForNulls: Bool
+    }
 
     /// Returns nil if the conditions are not those of a join by equalities.
     init?(_ reader: SQLGroupReader, _ literals: [SQLValue]) {
@@ -35,6 +52,8 @@ final class SQLJoin {
         let sources = scope.sources
         tests = sources.map { _ in [] }
         outer = sources.map { _ in [] }
+        guard let choices = SQLJoin.choices(reader.measures, scope) else { return nil }
+        choiceTests = choices
         for condition in reader.conditions {
             for part in condition.test.conjuncts {
                 let found = Set(part.columns.map(scope.source))
@@ -69,12 +88,33 @@ final class SQLJoin {
         }
     }
 
+    /// Returns the conditions of aggregates, each once; nil if one compares several tables.
+    private static func choices(
+        _ measures: [SQLMeasure], _ scope: SQLScope
+    ) -> [(test: SQLTest, parts: [(source: Int, test: SQLTest)])]? {
+        var choices: [(test: SQLTest, parts: [(source: Int, test: SQLTest)])] = []
+        for test in measures.compactMap(\.filter) where !choices.contains(where: { $0.test == test }) {
+            let parts = test.conjuncts.map { (sources: Set($0.columns.map(scope.source)), test: $0) }
+            guard parts.allSatisfy({ $0.sources.count == 1 }) else { return nil }
+            let sources = Set(parts.flatMap(\.sources)).sorted()
+            choices.append(
+                (test, sources.map { source in (source, .and(parts.filter { $0.sources.contains(source) }.map(\.test))) }))
+        }
+        return choices
+    }
+
+    /// Returns the number of the condition of an aggregate.
+    func choice(of measure: SQLMeasure) -> Int? {
+        measure.filter.flatMap { filter in choiceTests.firstIndex { $0.test == filter } }
+    }
+
     /// Whether the result depends on the order in which SQLite reads the rows: sums of doubles, and rows without another order.
     var needsLoops: Bool {
-        keepsOrder
-            || measures.contains { measure in
-                [.sum, .total, .avg].contains(measure.function) && measure.operand?.isReal(scope, literals) ?? false
-            }
+        scope.sources.count > 1
+            && (keepsOrder
+                || measures.contains { measure in
+                    [.sum, .total, .avg].contains(measure.function) && measure.operand?.isReal(scope, literals) ?? false
+                })
     }
 
     /// What the engine does, in words.
@@ -104,6 +144,22 @@ final class SQLJoin {
         for (source, tests) in zip(scope.sources, tests) {
             guard let filter = SQLTestBinding(table: source.table, value: value).predicate(.and(tests)) else { return false }
             filters.append(filter)
+        }
+        choices = []
+        kept = [:]
+        for choice in choiceTests {
+            var parts: [Choice] = []
+            for (source, test) in choice.parts {
+                let place = scope.sources[source]
+                guard let predicate = SQLTestBinding(table: place.table, value: value).predicate(test.moved(by: place.first)) else {
+                    return false
+                }
+                parts.append(
+                    Choice(
+                        source: source, columns: Set(test.columns).sorted(), predicate: predicate, holdsForNulls: test.holdsForNulls(value))
+                )
+            }
+            choices.append(parts)
         }
         return (inner + outer.joined()).allSatisfy { kind(of: $0) != nil } && relations.allSatisfy { isOrdered($0.match) }
             && keys.allSatisfy(isKey) && measures.allSatisfy(isExact)
@@ -228,26 +284,25 @@ final class SQLJoin {
 
     // MARK: Running
 
-    /// The maximum number of rows of a table in memory.
-    private static let maximumRows = 1 << 26
+    /// The maximum number of rows of a table in memory, and of one that is read while its rows are counted.
+    static let maximumRows = 1 << 26
+    private static let maximumKept = 1 << 18
 
     func run() throws(FirnError) -> SQLGrouping.Result {
-        var first = 0, steps: [Step]?
-        let counts = try counts()
+        defer { kept = [:] }
+        var first = 0, steps: [Step]? = []
         if let loops {
             first = loops[0]
             steps = order(loops)
-        } else {
+        } else if scope.sources.count > 1 {
             // The largest table is scanned, and those with the fewest rows for each row are joined first.
-            let inner = scope.sources.indices.filter { !scope.sources[$0].isOuter }
+            let counts = try prefetch(), inner = scope.sources.indices.filter { !scope.sources[$0].isOuter }
             first = inner.max { counts[$0] < counts[$1] } ?? 0
             steps = order(from: first) { Double(counts[$0]) * (share($0, $1) + 1e-6) }
         }
-        guard let steps, steps.allSatisfy({ counts[$0.source] <= SQLJoin.maximumRows }) else {
-            throw FirnError(.unsupported, "SQLite joins these tables")
-        }
+        guard let steps else { throw FirnError(.unsupported, "SQLite joins these tables") }
         note()
-        return try JoinRun(self, first: first, steps, count: counts[first]).run()
+        return try JoinRun(self, first: first, steps).run()
     }
 
     /// Estimates the probability that a row of a table has the values of another one in its columns of equalities.
@@ -256,17 +311,40 @@ final class SQLJoin {
         return (try? place.table.sample()?.share(columns)) ?? 1
     }
 
-    /// Returns the number of rows of each table that satisfy its conditions.
-    private func counts() throws(FirnError) -> [Int] {
+    /// Returns the number of rows of each table that satisfy its conditions. A table with few of them is read at the same time.
+    private func prefetch() throws(FirnError) -> [Int] {
         var counts: [Int] = []
-        for (source, filter) in zip(scope.sources, filters) {
-            if filter == .constant(true) {
-                counts.append(source.table.table.rowCount)
-            } else {
-                counts.append(try source.table.run(QueryRequest(parsed: QuerySyntax(filter))).count())
+        for (source, filter) in zip(scope.sources.indices, filters) {
+            let table = scope.sources[source].table
+            guard filter != .constant(true) else {
+                counts.append(table.table.rowCount)
+                continue
             }
+            var batches: [Batch] = [], count = 0, keeps = true
+            let charge = MemoryCharge(table.table.memory)
+            try forEachBatch(of: source, neededColumns(source)) { batch in
+                count += batch.count
+                keeps = count <= SQLJoin.maximumKept
+                do { try charge.add(batch.columns.reduce(0) { $0 + $1.footprint }, for: "the rows of a join") } catch { keeps = false }
+                if keeps { batches.append(batch) }
+                return keeps
+            }
+            if keeps {
+                kept[source] = (batches, charge)
+            } else {
+                count = try table.run(QueryRequest(parsed: QuerySyntax(filter))).count()
+            }
+            counts.append(count)
         }
         return counts
+    }
+
+    /// Returns the columns of a table that a run reads.
+    func neededColumns(_ source: Int) -> [Int] {
+        var found = Set(keys + measures.flatMap { $0.operand?.columns ?? [] })
+        for match in inner + outer.joined() + relations.map(\.match) { found.formUnion([match.left, match.right]) }
+        for part in choices.joined() { found.formUnion(part.columns) }
+        return found.filter { scope.source(of: $0) == source }.sorted()
     }
 
     /// Whether a table has conditions.
@@ -276,6 +354,12 @@ final class SQLJoin {
     func forEachBatch(
         of source: Int, _ columns: [Int], and more: PredicateSyntax? = nil, _ body: (Batch) throws(FirnError) -> Bool
     ) throws(FirnError) {
+        if let known = kept.removeValue(forKey: source) {
+            for batch in known.batches {
+                guard try body(batch) else { return }
+            }
+            return
+        }
         let table = scope.sources[source].table, filter = filters[source]
         let parts = [filter, more].compactMap { $0 }.filter { $0 != .constant(true) }
         let run = try table.run(

@@ -9,6 +9,8 @@ struct SQLMeasure: Hashable {
     /// nil: rows.
     let operand: SQLOperand?
     let isDistinct: Bool
+    /// The condition of FILTER: the rows that are aggregated.
+    var filter: SQLTest?
 
     /// The column, if the operand is one.
     var column: Int? {
@@ -18,6 +20,7 @@ struct SQLMeasure: Hashable {
 
     func text(_ columns: [SQLColumn], _ literals: [String]) -> String {
         "\(function.rawValue)(\(isDistinct ? "distinct " : "")\(operand.map { $0.text(columns, literals) } ?? "*"))"
+            + (filter.map { " filter (\($0.text(columns)))" } ?? "")
     }
 }
 
@@ -154,9 +157,10 @@ extension SQLGroupReader {
             at += 1
             return inner
         }
-        if let (column, next) = column(at, before: end) {
+        if let (meaning, next) = named(at, before: end) {
+            guard case .operand(let operand) = meaning else { throw NotGrouped() }
             at = next
-            return .column(column)
+            return operand
         }
         guard tokens[at].kind == .number, literals.count < SQLTestReader.maximumLiterals else { throw NotGrouped() }
         let text = tokens[at].text

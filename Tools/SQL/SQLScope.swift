@@ -2,35 +2,77 @@ import FirnTable
 
 /// The tables of a FROM clause. Their columns have successive numbers, those of the first table from 0.
 struct SQLScope {
+    /// A table that is read.
     struct Source {
         let table: SQLTable
         /// The name by which the statement calls the table, in lower case.
-        let alias: String
+        var alias: String
+        /// The names by which SQLite's plan may call it: that in a subquery, and that of the subquery.
+        var planNames: [String]
         /// The number of its first column.
         let first: Int
         /// Whether it is the right-hand side of a LEFT JOIN.
         let isOuter: Bool
     }
+
+    /// What the name of a column means.
+    enum Meaning {
+        case operand(SQLOperand)
+        /// Not certainly one column.
+        case unclear
+    }
+
+    /// A table or subquery of FROM, with its columns in their order.
+    struct Relation {
+        /// Its name in lower case, if it has one.
+        let alias: String?
+        let columns: [(name: String, operand: SQLOperand)]
+        private let meanings: [String: Meaning]
+
+        init(alias: String?, columns: [(name: String, operand: SQLOperand)], hidden: [(name: String, operand: SQLOperand)] = []) {
+            self.alias = alias
+            self.columns = columns
+            meanings = Dictionary((columns + hidden).map { ($0.name, .operand($0.operand)) }, uniquingKeysWith: { _, _ in .unclear })
+        }
+
+        func meaning(_ name: String) -> Meaning? { meanings[name] }
+    }
     private(set) var sources: [Source] = []
     private(set) var columns: [SQLColumn] = []
     private var sourceOfColumn: [Int] = []
-    private var names: [[String: Int]] = []
+    /// What the names of the SELECT that is read refer to.
+    var relations: [Relation] = []
     /// The names in USING, which mean the column of the first table that has it.
     var merged: Set<String> = []
 
-    mutating func add(_ table: SQLTable, alias: String, isOuter: Bool) {
+    /// Adds a table, and returns its columns as a relation.
+    mutating func add(_ table: SQLTable, alias: String, isOuter: Bool) -> Relation {
         let first = columns.count
-        names.append(
-            Dictionary(table.columns.enumerated().map { (NameTable.folded($1.name), first + $0) }, uniquingKeysWith: { first, _ in first }))
         sourceOfColumn += [Int](repeating: sources.count, count: table.columns.count)
-        sources.append(Source(table: table, alias: alias, first: first, isOuter: isOuter))
+        sources.append(Source(table: table, alias: alias, planNames: [alias], first: first, isOuter: isOuter))
         columns += table.columns
+        func named(_ hidden: Bool) -> [(name: String, operand: SQLOperand)] {
+            table.columns.enumerated().filter { $1.isHidden == hidden }.map { (NameTable.folded($1.name), .column(first + $0)) }
+        }
+        return Relation(alias: alias, columns: named(false), hidden: named(true))
+    }
+
+    /// Calls a table by the name of the subquery that reads it.
+    mutating func rename(_ source: Int, _ alias: String) {
+        sources[source].alias = alias
+        sources[source].planNames.append(alias)
+    }
+
+    /// Returns what a name means; nil if no table has it.
+    func meaning(_ name: String, of alias: String?) -> Meaning? {
+        let found = relations.filter { alias == nil || $0.alias == alias }.compactMap { $0.meaning(name) }
+        return found.count == 1 || alias == nil && merged.contains(name) ? found.first : found.isEmpty ? nil : .unclear
     }
 
     /// Returns the column that a name means; nil if it is none, or not certainly one.
     func column(_ name: String, of alias: String?) -> Int? {
-        let found = sources.indices.filter { alias == nil || sources[$0].alias == alias }.compactMap { names[$0][name] }
-        return found.count == 1 || alias == nil && merged.contains(name) ? found.first : nil
+        guard case .operand(.column(let column))? = meaning(name, of: alias) else { return nil }
+        return column
     }
 
     func source(of column: Int) -> Int { sourceOfColumn[column] }

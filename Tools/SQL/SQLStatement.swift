@@ -96,6 +96,13 @@ package final class SQLStatement {
         }
     }
 
+    /// Returns all rows.
+    func allRows() throws(FirnError) -> [[Value]] {
+        var rows: [[Value]] = []
+        while try step() { rows.append(columns.indices.map(value)) }
+        return rows
+    }
+
     private func stepOnce() -> Int {
         running == nil ? Int(firn_sql_step(statement)) : connection.readingGroups { Int(firn_sql_step(statement)) }
     }
@@ -104,11 +111,20 @@ package final class SQLStatement {
     /// them, or needs less memory.
     private func begin(_ rewriting: SQLRewriting) throws(FirnError) -> Bool? {
         running = rewriting
-        for source in rewriting.grouping.scope.sources {
+        for source in rewriting.groupings.flatMap(\.scope.sources) {
             do { try source.table.begin() } catch { return nil }
             held.append(source.table.file)
         }
-        guard rewriting.grouping.prepare(bound) else { return nil }
+        guard rewriting.groupings.allSatisfy({ $0.prepare(bound) }) else { return nil }
+        if rewriting.runsFirst {
+            do { for grouping in rewriting.groupings { _ = try grouping.groups(nil) } } catch {
+                if error.code == .interrupted {
+                    connection.context.lastError = error
+                    throw connection.failure()
+                }
+                return nil
+            }
+        }
         statement = rewriting.statement
         switch stepOnce() {
         case FIRN_SQL_ROW: return true

@@ -3,7 +3,7 @@ import FirnQuery
 import FirnTable
 
 /// Columns of two tables that are compared: the left one, to which an integer can be added, with the right one.
-struct SQLMatch: Equatable {
+struct SQLMatch: Hashable {
     var left: Int
     var right: Int
     var offset: Int64?
@@ -13,9 +13,9 @@ struct SQLMatch: Equatable {
 }
 
 /// A WHERE clause that the engine can decide. NOT has been applied to its parts.
-indirect enum SQLTest {
+indirect enum SQLTest: Hashable {
     /// A value that is known when the statement runs.
-    enum Operand: Equatable {
+    enum Operand: Hashable {
         /// The index of a literal among those of the statement.
         case literal(Int)
         /// The number of a parameter, from 1.
@@ -64,6 +64,19 @@ indirect enum SQLTest {
         case .isIn(let column, let operands, let isTrue): .isIn(column: column - first, operands, isTrue)
         case .isTrue(let column, let isTrue): .isTrue(column: column - first, isTrue)
         case .match, .relation: self
+        }
+    }
+
+    /// Returns whether the test holds for a row of nulls.
+    func holdsForNulls(_ value: (Operand) -> SQLValue?) -> Bool {
+        switch self {
+        case .and(let parts): parts.allSatisfy { $0.holdsForNulls(value) }
+        case .or(let parts): parts.contains { $0.holdsForNulls(value) }
+        case .isValue(_, let operand, let isTrue): if case .null? = value(operand) { isTrue } else { !isTrue }
+        case .isNull(_, let isTrue): isTrue
+        // Null is in no empty list.
+        case .isIn(_, let operands, let isTrue): operands.isEmpty && !isTrue
+        case .compare, .isTrue, .match, .relation: false
         }
     }
 

@@ -170,7 +170,10 @@ struct SQLTestReader {
         at += 1
         if value.kind == .parameter { return .parameter(reader.parameters[start]) }
         guard value.isLiteral || value.isWord("null"), literals.count < SQLTestReader.maximumLiterals else { throw NotGrouped() }
-        literals.append(String(decoding: reader.bytes[reader.bytes(start..<at)], as: UTF8.self))
+        // Equal conditions of aggregates have the same literals.
+        let text = String(decoding: reader.bytes[reader.bytes(start..<at)], as: UTF8.self)
+        if let known = literals.prefix(64).firstIndex(of: text) { return .literal(known) }
+        literals.append(text)
         return .literal(literals.count - 1)
     }
 }
