@@ -8,6 +8,8 @@ final class Series: Object {
     @Persisted var list: List<Int>
     @Persisted var set: MutableSet<Int>
     @Persisted var map: Map<String, Int>
+    @Persisted var texts: List<String>
+    @Persisted var optionals: List<Int?>
 }
 
 /// `firn-bench lists [FOLDER [ELEMENTS]]`: changes of one element of a large list, set or map, each a commit, and reads of one element. Each
@@ -38,6 +40,8 @@ struct ListFigures {
                 try prepare(state, objects)
                 try measure("lists.\(name).\(state).set-insert") { series, step in series.set.insert(step &* 99_991) }
                 try measure("lists.\(name).\(state).map-set") { series, step in series.map["k\(step &* 4_801 % count)"] = step }
+                try measure("lists.\(name).\(state).text-replace") { series, step in series.texts[step &* 4_801 % count] = "text \(step)" }
+                try measure("lists.\(name).\(state).optional-replace") { series, step in series.optionals[step &* 4_801 % count] = nil }
                 try measureReading("lists.\(name).\(state)")
             }
         }
@@ -61,6 +65,8 @@ struct ListFigures {
                     if id == 0 {
                         series.set.insert(objectsIn: (0..<count).map { $0 &* 7 })
                         for key in 0..<count { series.map["k\(key)"] = key }
+                        series.texts.append(objectsIn: (0..<count).map { "element \($0)" })
+                        series.optionals.append(objectsIn: (0..<count).map { $0 % 10 == 0 ? nil : $0 })
                     }
                     realm.add(series)
                 }

@@ -159,8 +159,8 @@ struct CollectionDifference {
 
     private func commonPrefix(_ i: Int, _ j: Int, _ limit: Int) -> Int {
         var count = max(limit, 0)
-        for (mine, theirs) in zip(base.children, new.children) where count > 0 {
-            count = mine.commonPrefix(from: baseStart + i, with: theirs, from: newStart + j, limit: count)
+        for child in base.children.indices where count > 0 {
+            count = base.children[child].commonPrefix(from: baseStart + i, with: new.children[child], from: newStart + j, limit: count)
         }
         return count
     }
@@ -168,8 +168,8 @@ struct CollectionDifference {
     /// `i` and `j` are the ends of what is compared.
     private func commonSuffix(_ i: Int, _ j: Int, _ limit: Int) -> Int {
         var count = max(limit, 0)
-        for (mine, theirs) in zip(base.children, new.children) where count > 0 {
-            count = mine.commonSuffix(before: baseStart + i, with: theirs, before: newStart + j, limit: count)
+        for child in base.children.indices where count > 0 {
+            count = base.children[child].commonSuffix(before: baseStart + i, with: new.children[child], before: newStart + j, limit: count)
         }
         return count
     }
@@ -178,54 +178,83 @@ struct CollectionDifference {
 /// Comparing elements as they are stored. Columns that differ only in the entries of absent values are different here.
 extension Column {
     fileprivate func commonPrefix(from i: Int, with other: Column, from j: Int, limit: Int) -> Int {
-        var count = limit
-        func narrow<T: Equatable>(_ mine: [T], _ theirs: [T]) {
-            guard !mine.isEmpty || !theirs.isEmpty else { return }
-            count = mine.withUnsafeBufferPointer { mine in
-                theirs.withUnsafeBufferPointer { theirs in
-                    var n = 0
-                    while n < count, mine[i &+ n] == theirs[j &+ n] { n &+= 1 }
-                    return n
-                }
-            }
-        }
-        narrow(words, other.words)
-        narrow(extra, other.extra)
-        narrow(tags, other.tags)
-        count = (0..<count).prefix { hasSameRest(i &+ $0, other, j &+ $0) }.count
-        return count
+        common(i, other, j, limit: limit, isBackward: false)
     }
 
+    /// `i` and `j` are the ends of what is compared.
     fileprivate func commonSuffix(before i: Int, with other: Column, before j: Int, limit: Int) -> Int {
+        common(i, other, j, limit: limit, isBackward: true)
+    }
+
+    private func common(_ i: Int, _ other: Column, _ j: Int, limit: Int, isBackward: Bool) -> Int {
         var count = limit
-        func narrow<T: Equatable>(_ mine: [T], _ theirs: [T]) {
-            guard !mine.isEmpty || !theirs.isEmpty else { return }
-            count = mine.withUnsafeBufferPointer { mine in
-                theirs.withUnsafeBufferPointer { theirs in
-                    var n = 0
-                    while n < count, mine[i &- n &- 1] == theirs[j &- n &- 1] { n &+= 1 }
-                    return n
-                }
-            }
+        if present != nil || other.present != nil {
+            count = same(i, j, limit: count, isBackward: isBackward) { isPresent($0) == other.isPresent($1) }
         }
-        narrow(words, other.words)
-        narrow(extra, other.extra)
-        narrow(tags, other.tags)
+        if !words.isEmpty { count = words.common(i, other.words, j, limit: count, isBackward: isBackward) }
+        if !extra.isEmpty { count = extra.common(i, other.extra, j, limit: count, isBackward: isBackward) }
+        if !tags.isEmpty { count = tags.common(i, other.tags, j, limit: count, isBackward: isBackward) }
+        if !reals.isEmpty {
+            count = same(i, j, limit: count, isBackward: isBackward) { reals[$0].bitPattern == other.reals[$1].bitPattern }
+        }
+        return text.count == 0 ? count : text.common(i, other.text, j, limit: count, isBackward: isBackward)
+    }
+
+    /// Returns for how many pairs of positions, from `i` and `j` on or before them, `areEqual` is true.
+    @inline(__always)
+    private func same(_ i: Int, _ j: Int, limit: Int, isBackward: Bool, _ areEqual: (Int, Int) -> Bool) -> Int {
         var n = 0
-        while n < count, hasSameRest(i &- n &- 1, other, j &- n &- 1) { n &+= 1 }
+        while n < limit, isBackward ? areEqual(i &- n &- 1, j &- n &- 1) : areEqual(i &+ n, j &+ n) { n &+= 1 }
         return n
     }
+}
 
-    /// Whether two elements have the same presence, real number and text.
-    @inline(__always)
-    private func hasSameRest(_ i: Int, _ other: Column, _ j: Int) -> Bool {
-        if present != nil || other.present != nil, isPresent(i) != other.isPresent(j) { return false }
-        if !reals.isEmpty, reals[i].bitPattern != other.reals[j].bitPattern { return false }
-        if text.count == 0 { return true }
-        let mine = text.range(i), theirs = other.text.range(j)
-        guard mine.count == theirs.count else { return false }
-        return text.bytes.withUnsafeBytes { a in
-            other.text.bytes.withUnsafeBytes { b in a[mine].elementsEqual(b[theirs]) }
+extension Text {
+    /// First the lengths are compared, and then the bytes of all texts with equal lengths together.
+    fileprivate func common(_ i: Int, _ other: Text, _ j: Int, limit: Int, isBackward: Bool) -> Int {
+        guard limit > 0 else { return 0 }
+        let start = offsets[i], otherStart = other.offsets[j], first = isBackward ? 0 : 1
+        let sameLength = offsets.common(
+            i + first, other.offsets, j + first, limit: limit, shift: start &- otherStart, isBackward: isBackward)
+        let length = abs(offsets[isBackward ? i - sameLength : i + sameLength] - start)
+        let same = bytes.common(start, other.bytes, otherStart, limit: length, isBackward: isBackward)
+        if same == length { return sameLength }
+        // The last text that begins within the equal bytes has the difference.
+        var low = 0, high = sameLength
+        while low + 1 < high {
+            let middle = (low + high) / 2
+            if abs(offsets[isBackward ? i - middle : i + middle] - start) <= same { low = middle } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension Array where Element: FixedWidthInteger {
+    /// Returns how many elements from two positions on, or before them, are equal once `shift` is added to those of `other`.
+    fileprivate func common(_ i: Int, _ other: [Element], _ j: Int, limit: Int, shift: Element = 0, isBackward: Bool) -> Int {
+        guard limit > 0 else { return 0 }
+        trap(
+            unless: isBackward
+                ? limit <= i && limit <= j && i <= count && j <= other.count
+                : i >= 0 && j >= 0 && limit <= count - i && limit <= other.count - j, "elements outside the arrays")
+        return withUnsafeBufferPointer { mine in
+            other.withUnsafeBufferPointer { theirs in
+                var n = 0
+                // Many at a time, without a branch for each.
+                let block = 32
+                while n &+ block <= limit {
+                    let from = isBackward ? i &- n &- block : i &+ n, otherFrom = isBackward ? j &- n &- block : j &+ n
+                    var difference: Element = 0
+                    for k in 0..<block { difference |= mine[from &+ k] ^ (theirs[otherFrom &+ k] &+ shift) }
+                    if difference != 0 { break }
+                    n &+= block
+                }
+                while n < limit,
+                    isBackward
+                        ? mine[i &- n &- 1] == theirs[j &- n &- 1] &+ shift : mine[i &+ n] == theirs[j &+ n] &+ shift
+                { n &+= 1 }
+                return n
+            }
         }
     }
 }

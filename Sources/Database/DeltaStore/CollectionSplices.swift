@@ -91,6 +91,11 @@ struct CollectionSplices {
         }
         var out = base.emptyCopy
         try out.hold(memory, adding: base.footprint + added.footprint)
+        for i in out.children.indices {
+            let base = base.children[i]
+            out.children[i].reserve(
+                range.count + added.offsets[1], bytes: base.text.bytes.count + added.children[i].text.bytes.count, like: base)
+        }
         var from = range.lowerBound, next = 0
         for cut in cuts {
             out.appendElements(of: base, from..<from + cut.kept)
@@ -124,6 +129,17 @@ struct CollectionSplices {
 }
 
 extension Column {
+    /// Makes room for so many rows of one value each, and for the bytes of their text, in the arrays that another column of this type uses.
+    package mutating func reserve(_ rows: Int, bytes: Int, like other: Column) {
+        if !other.words.isEmpty { words.reserveCapacity(rows) }
+        if !other.extra.isEmpty { extra.reserveCapacity(rows) }
+        if !other.reals.isEmpty { reals.reserveCapacity(rows) }
+        if !other.tags.isEmpty { tags.reserveCapacity(rows) }
+        guard other.text.count > 0 else { return }
+        text.offsets.reserveCapacity(rows + 1)
+        text.bytes.reserveCapacity(bytes)
+    }
+
     /// Appends elements of a collection column to the children of this one, not to its rows.
     fileprivate mutating func appendElements(of other: Column, _ range: Range<Int>) {
         guard !range.isEmpty else { return }

@@ -117,7 +117,7 @@ final class CollectionCell {
 
     /// The elements in their stored form; of a map, the values in the order of `keys`.
     var values: [Value] { elements.all }
-    var keys: [String] { elements.keys.all }
+    var keys: [String] { elements.allKeys }
     var count: Int {
         core.check()
         if !isLoaded { load() }

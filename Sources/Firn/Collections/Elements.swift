@@ -1,14 +1,16 @@
 import FirnTable
 
 /// The elements of one collection in memory. Ints, bools and links are stored as 64-bit words where the collection allows it, all others as
-/// values. Sets are in ascending order.
+/// they were read, until many change, or as values. Sets are in ascending order.
 struct Elements {
     let type: ColumnType
     let isWords: Bool
     private var words = BlockArray<Int64>()
     private var values = BlockArray<Value>()
     /// The keys of a map, ascending by their bytes; `values` has the same order.
-    private(set) var keys = BlockArray<String>()
+    private var keys = BlockArray<String>()
+    /// The elements as they were read, with few changes; `keys` and `values` are empty then.
+    private var spliced: SplicedElements?
     /// Whether a set of words contains null. Null is ordered before all words.
     private var hasNull = false
 
@@ -37,7 +39,8 @@ struct Elements {
     init(_ type: ColumnType, row: Column) {
         self.init(type)
         guard isWords, row.isPresent(0), row.children.count == 1, row.children[0].words.count == row.children[0].count else {
-            self = Elements(type, row.value(at: 0))
+            if !isWords { spliced = SplicedElements(row) }
+            if spliced == nil { self = Elements(type, row.value(at: 0)) }
             return
         }
         let elements = row.children[0]
@@ -49,8 +52,9 @@ struct Elements {
         hasNull = type.collection == .set && elements.nullCount > 0
     }
 
-    /// The elements as the only row of a column of this type; nil if they are not stored as words, or contain null.
+    /// The elements as the only row of a column of this type; nil if they are stored as values, or are words and null.
     func row(of type: ColumnType) -> Column? {
+        if let spliced { return spliced.row(of: type) }
         guard isWords, !hasNull else { return nil }
         var row = Column(type)
         row.count = 1
@@ -64,12 +68,34 @@ struct Elements {
     var stored: Value {
         switch type.collection {
         case .set: .set(all)
-        case .map: .map(zip(keys.all, values.all).map { Value.Entry($0, $1) })
+        case .map: .map(zip(allKeys, all).map { Value.Entry($0, $1) })
         default: .list(all)
         }
     }
 
-    var count: Int { isWords ? words.count + (hasNull ? 1 : 0) : values.count }
+    var count: Int {
+        if let spliced { return spliced.count }
+        return isWords ? words.count + (hasNull ? 1 : 0) : values.count
+    }
+
+    /// Makes values of all elements.
+    private mutating func unfold() {
+        guard let old = spliced else { return }
+        keys = BlockArray(old.allKeys)
+        values = BlockArray(old.all)
+        spliced = nil
+    }
+
+    /// Replaces a range of elements that are kept as they were read. Returns nil, and makes values of all, if they are not, or no longer.
+    private mutating func splice(_ range: Range<Int>, with new: [Value], keys: [String] = []) -> [Value]? {
+        guard spliced != nil else { return nil }
+        guard let old = spliced?.replaceSubrange(range, with: new, keys: keys) else {
+            unfold()
+            return nil
+        }
+        if spliced?.isFull ?? false { unfold() }
+        return old
+    }
 
     // MARK: Words and values
 
@@ -91,7 +117,7 @@ struct Elements {
     }
 
     subscript(index: Int) -> Value {
-        guard isWords else { return values[index] }
+        guard isWords else { return spliced?[index] ?? values[index] }
         if hasNull { return index == 0 ? .null : value(words[index - 1]) }
         return value(words[index])
     }
@@ -104,14 +130,18 @@ struct Elements {
     }
 
     var all: [Value] {
-        guard isWords else { return values.all }
+        guard isWords else { return spliced?.all ?? values.all }
         return (hasNull ? [.null] : []) + words.all.map(value)
     }
+
+    /// The keys of a map, ascending by their bytes.
+    var allKeys: [String] { spliced?.allKeys ?? keys.all }
 
     /// The ids of the rows that the elements link to.
     var rowIDs: [Int64] {
         if isWords { return words.all }
         var found: [Int64] = []
+        for value in spliced?.all ?? [] { value.forEachLink { found.append($0) } }
         for block in values.blocks { for value in block { value.forEachLink { found.append($0) } } }
         return found
     }
@@ -119,6 +149,7 @@ struct Elements {
     mutating func replaceAll(with elements: [Value]) {
         hasNull = false
         guard isWords else {
+            spliced = nil
             values = BlockArray(elements)
             return
         }
@@ -136,6 +167,7 @@ struct Elements {
             words.replaceSubrange(range, with: new.map { word($0) ?? 0 })
             return old
         }
+        if let old = splice(range, with: new) { return old }
         let old = range.isEmpty ? [] : values.slice(range)
         values.replaceSubrange(range, with: new)
         return old
@@ -145,10 +177,20 @@ struct Elements {
     mutating func append(word: Int64) { words.insert(word, at: words.count) }
 
     mutating func move(from: Int, to: Int) {
+        if let moved = splice(from..<from + 1, with: []) {
+            replaceSubrange(to..<to, with: moved)
+            return
+        }
         if isWords { words.insert(words.remove(at: from), at: to) } else { values.insert(values.remove(at: from), at: to) }
     }
 
     mutating func swapAt(_ first: Int, _ second: Int) {
+        if spliced != nil {
+            let moved = self[first]
+            let other = replaceSubrange(second..<second + 1, with: [moved])
+            replaceSubrange(first..<first + 1, with: other)
+            return
+        }
         if isWords {
             (words[first], words[second]) = (words[second], words[first])
         } else {
@@ -175,6 +217,7 @@ struct Elements {
     func contains(word: Int64) -> Bool { location(word).isThere }
 
     func contains(_ value: Value) -> Bool {
+        if let spliced { return spliced.search(value).isThere }
         guard isWords else { return location(value).isThere }
         if value.isNull { return hasNull }
         return word(value).map(contains(word:)) ?? false
@@ -196,6 +239,10 @@ struct Elements {
             defer { hasNull = true }
             return !hasNull
         }
+        if let found = spliced?.search(value) {
+            if found.isThere { return false }
+            if splice(found.index..<found.index, with: [value]) != nil { return true }
+        }
         let (block, offset, isThere) = location(value)
         if isThere { return false }
         values.insert(value, block: block, offset: offset)
@@ -214,6 +261,7 @@ struct Elements {
             if isThere { words.remove(block: block, offset: offset) }
             return isThere
         }
+        if let found = spliced?.search(value) { return found.isThere && splice(found.index..<found.index + 1, with: []) != nil }
         let (block, offset, isThere) = location(value)
         if isThere { values.remove(block: block, offset: offset) }
         return isThere
@@ -221,6 +269,7 @@ struct Elements {
 
     /// Returns the index of an element of a set; nil if the set does not contain it.
     func index(of value: Value) -> Int? {
+        if let found = spliced?.search(value) { return found.isThere ? found.index : nil }
         if isWords {
             guard let word = word(value) else { return hasNull && value.isNull ? 0 : nil }
             let (block, offset, isThere) = location(word)
@@ -233,6 +282,7 @@ struct Elements {
     // MARK: Maps
 
     func position(ofKey key: String) -> (index: Int, isThere: Bool) {
+        if let spliced { return spliced.search(key: key) }
         let (block, offset) = keys.search { $0.precedes(key) }
         let isThere =
             block < keys.blocks.count && offset < keys.blocks[block].count && keys.blocks[block][offset].utf8.elementsEqual(key.utf8)
@@ -242,6 +292,7 @@ struct Elements {
     /// Sets the value of a key and returns the previous value.
     mutating func set(_ value: Value, forKey key: String) -> Value? {
         let (index, isThere) = position(ofKey: key)
+        if let old = splice(index..<(isThere ? index + 1 : index), with: [value], keys: [key]) { return old.first }
         guard isThere else {
             keys.insert(key, at: index)
             values.insert(value, at: index)
@@ -253,9 +304,10 @@ struct Elements {
     }
 
     mutating func removeEntry(at index: Int) -> Value {
+        if let old = splice(index..<index + 1, with: []) { return old[0] }
         keys.remove(at: index)
         return values.remove(at: index)
     }
 
-    mutating func removeAllEntries() { (keys, values) = (BlockArray(), BlockArray()) }
+    mutating func removeAllEntries() { (keys, values, spliced) = (BlockArray(), BlockArray(), nil) }
 }
