@@ -137,7 +137,8 @@ final class JoinRun {
         // The name must differ from those of the columns.
         let longest = described.map { $0.name.utf8.count }.max() ?? 0, name = String(repeating: "#", count: longest + 1)
         described.append(ColumnSchema(name, ColumnType(.int)))
-        for row in 0..<count { numbers.append(.int(Int64(row))) }
+        numbers.words = (0..<Int64(count)).map { $0 }
+        numbers.count = count
         let type = TypeSchema("rows", columns: described),
             batch = Batch(count: count, columns: part.columns.map { columns[$0] } + [numbers])
         let table = MemoryTable(type, schema: Schema([type]), batches: [batch]), run: QueryRun

@@ -49,7 +49,7 @@ extension SQLGroupReader {
     }
 
     /// Reads a word after an operand. Returns the index after it.
-    private func readOperator(_ at: Int, _ end: Int, _ place: inout Place) throws(NotGrouped) -> Int {
+    private mutating func readOperator(_ at: Int, _ end: Int, _ place: inout Place) throws(NotGrouped) -> Int {
         func next(_ word: String) -> Bool { at + 1 < end && tokens[at + 1].isWord(word) }
         switch tokens[at].text {
         case "and", "or", "is", "between", "like", "glob", "escape": place.needsOperand = true
@@ -59,6 +59,7 @@ extension SQLGroupReader {
             guard next("in") || next("between") || next("like") || next("glob") else { throw NotGrouped() }
         case "in":
             guard at + 1 < end, tokens[at + 1].isSymbol("(") else { throw NotGrouped() }
+            if let next = readSubquery(at + 1, end) { return next }
             place.nesting.append(.list)
             place.needsOperand = true
             return at + 2
@@ -96,6 +97,10 @@ extension SQLGroupReader {
             edits.append((token.range, "?\(parameters[at])"))
             place.needsOperand = false
         case .symbol:
+            if let next = readSubquery(at, end) {
+                place.needsOperand = false
+                return next
+            }
             switch token.text {
             case "+", "-", "~": break
             case "(": place.nesting.append(.plain)
@@ -140,6 +145,15 @@ extension SQLGroupReader {
         case .other: throw NotGrouped()
         }
         return at + 1
+    }
+
+    /// Reads a SELECT in parentheses, whose groups are computed too. Returns the index after it; nil if there is none.
+    private mutating func readSubquery(_ at: Int, _ end: Int) -> Int? {
+        guard at + 1 < end, tokens[at].isSymbol("("), tokens[at + 1].isWord("select"), let close = syntax.close(at), close < end else {
+            return nil
+        }
+        subqueries.append(at + 1..<close)
+        return close + 1
     }
 
     /// Reads the call of an aggregate and returns the index after it; nil if the call is none.

@@ -32,6 +32,8 @@ struct SQLGroupReader {
     var conditions: [(test: SQLTest, outer: Int?)] = []
     /// The literals of aggregates and of the test as written.
     var literals: [String] = []
+    /// The SELECTs in its expressions, which must have groups of their own.
+    var subqueries: [Range<Int>] = []
     /// The changes of the text.
     var edits: [(range: Range<Int>, text: String)] = []
 
@@ -52,9 +54,11 @@ struct SQLGroupReader {
         self.syntax = syntax
         self.find = find
         let clauses = try SQLGroupReader.clauses(syntax.tokens, range)
-        guard !syntax.tokens[range].contains(where: { $0.kind == .other }),
-            !range.contains(where: { $0 > range.lowerBound && !clauses.from.contains($0) && SQLGroupReader.isForeign(syntax.tokens[$0]) })
-        else { throw NotGrouped() }
+        guard !syntax.tokens[range].contains(where: { $0.kind == .other }) else { throw NotGrouped() }
+        let nested = syntax.nested(in: range)
+        for at in range.dropFirst() where SQLGroupReader.isForeign(syntax.tokens[at]) {
+            guard clauses.from.contains(at) || nested.contains(where: { $0.contains(at) }) else { throw NotGrouped() }
+        }
         isOneRow = isPart && clauses.group == nil && !clauses.isDistinct
         try readFrom(clauses.from)
         if let condition = clauses.condition { try readCondition(condition) }
@@ -68,8 +72,6 @@ struct SQLGroupReader {
         }
         if let order = clauses.order { for term in try split(order) { try readOrder(term) } }
         if let limit = clauses.limit { try readLimit(limit) }
-        // Aggregates of DISTINCT without GROUP BY make one row.
-        guard !isDistinct || measures.isEmpty else { throw NotGrouped() }
         guard clauses.group != nil || !keys.isEmpty || !measures.isEmpty, measures.count <= SQLGroupTable.measures else {
             throw NotGrouped()
         }

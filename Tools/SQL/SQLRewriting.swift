@@ -34,15 +34,15 @@ extension SQLConnection {
         let written = String(decoding: text.bytes[tokens[start].range.lowerBound...], as: UTF8.self)
         if let whole = grouping(syntax, syntax.main, written, isPart: false) {
             let edits = whole.edits + syntax.numberedParameters(outside: [syntax.main])
-            return prepared(text.replacing(edits), [whole.grouping], runsFirst: false)
+            return prepared(text.replacing(edits), whole.groupings, runsFirst: start == 0 && whole.groupings.count > 1)
         }
         // SELECTs in parentheses that do not depend on the statement around them.
         var groupings: [SQLGrouping] = [], ranges: [Range<Int>] = [], edits: [(range: Range<Int>, text: String)] = []
-        for range in syntax.nested where !ranges.contains(where: { $0.contains(range.lowerBound) }) {
+        for range in syntax.nested(in: start..<tokens.count) where !ranges.contains(where: { $0.contains(range.lowerBound) }) {
             guard groupings.count < SQLConnection.maximumGroupings, let part = grouping(syntax, range, written, isPart: true) else {
                 continue
             }
-            groupings.append(part.grouping)
+            groupings += part.groupings
             ranges.append(range)
             edits += part.edits
         }
@@ -57,10 +57,10 @@ extension SQLConnection {
     /// The maximum number of SELECTs of a statement whose groups the engine computes.
     private static let maximumGroupings = 16
 
-    /// Returns the grouping of a SELECT, and the changes of its text; nil if SQLite must execute it.
+    /// Returns the groupings of a SELECT and of the SELECTs in its expressions, and the changes of its text; nil if SQLite must execute it.
     private func grouping(
         _ syntax: SQLSyntax, _ range: Range<Int>, _ written: String, isPart: Bool
-    ) -> (grouping: SQLGrouping, edits: [(range: Range<Int>, text: String)])? {
+    ) -> (groupings: [SQLGrouping], edits: [(range: Range<Int>, text: String)])? {
         let number = context.nextGrouping
         guard let reader = try? SQLGroupReader(syntax, range, number: number, isPart: isPart, find: table),
             let literals = try? values(reader.literals), let grouping = SQLGrouping(reader, literals: literals, number: number)
@@ -69,7 +69,14 @@ extension SQLConnection {
             guard let loops = loops(written, join, isPart: isPart) else { return nil }
             join.loops = loops
         }
-        return (grouping, reader.edits)
+        var groupings = [grouping], edits = reader.edits
+        guard reader.subqueries.count < SQLConnection.maximumGroupings else { return nil }
+        for subquery in reader.subqueries {
+            guard let part = self.grouping(syntax, subquery, written, isPart: true) else { return nil }
+            groupings += part.groupings
+            edits += part.edits
+        }
+        return (groupings, edits)
     }
 
     private func prepared(_ text: [CChar]?, _ groupings: [SQLGrouping], runsFirst: Bool) -> SQLRewriting? {

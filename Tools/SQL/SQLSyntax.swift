@@ -70,9 +70,9 @@ struct SQLSyntax {
         return nil
     }
 
-    /// The SELECTs in parentheses, each before those within it.
-    var nested: [Range<Int>] {
-        tokens.indices.dropLast().compactMap { at in
+    /// Returns the SELECTs in parentheses, each before those within it.
+    func nested(in range: Range<Int>) -> [Range<Int>] {
+        range.dropLast().compactMap { at in
             guard tokens[at].isSymbol("("), tokens[at + 1].isWord("select"), let close = close(at) else { return nil }
             return at + 1..<close
         }
