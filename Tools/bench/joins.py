@@ -27,7 +27,7 @@ JOINS = [
     ("groups", "select s.region, k.state, count(*), sum(c.cases), max(c.day) from counts c join counties k on k.fips = c.fips join states s on s.state = k.state where c.cases > 10 group by 1, 2 order by 3 desc, 1, 2 limit 5"),
     ("product", "select c.day, sum(c.cases * k.people) from counts c join counties k on k.fips = c.fips group by c.day order by 2 desc limit 3"),
     ("conditional", "select s.region, count(*), sum(c.cases) filter (where c.deaths > 0), count(*) filter (where k.people < 100000) from counts c join counties k on k.fips = c.fips join states s on s.state = k.state group by 1 order by 1"),
-    ("views", "with large as (select fips, state, people from counties where people > 500000), late as (select fips as f, cases, deaths from counts where day > '2020-06') select l.state, count(*), sum(p.cases) from late p join large l on l.fips = p.f group by 1 order by 3 desc limit 5"),
+    ("views", "with large as (select fips, state, people from counties where people > 500000), late as (select fips as f, cases, deaths from counts where day > '2020-06-01') select l.state, count(*), sum(p.cases) from late p join large l on l.fips = p.f group by 1 order by 3 desc limit 5"),
     ("cte", "with c as (select fips, max(cases) as most, sum(deaths) as deaths from counts group by fips) select k.state, sum(c.most), max(c.deaths) from c join counties k on k.fips = c.fips group by 1 order by 2 desc limit 5"),
     ("id", "select count(*), sum(b.cases) from counts a join counts b on b.id = a.id + 1 where a.rate > 0.5"),
 ]
