@@ -96,20 +96,29 @@ struct ListFigures {
         )
     }
 
+    /// Each read in a realm of its own, which decodes nothing else.
     private func measureReading(_ name: String) throws {
-        var first: [Double] = [], counted: [Double] = [], sum = 0
-        for step in 0..<7 {
-            let realm = try realm(), series = realm.objects(Series.self)[0]
-            realm.refresh()
-            var start = now
-            sum &+= series.list.count
-            counted.append(now - start)
-            start = now
-            sum &+= series.list[(step &* 4_801) % series.list.count]
-            first.append(now - start)
-            try realm.write { series.map["x"] = step }
+        var sum = 0
+        func measure(_ read: String, _ body: (Series, Int) -> Int) throws {
+            var times: [Double] = []
+            for step in 1...7 {
+                let realm = try realm(), series = realm.objects(Series.self)[0]
+                sum &+= series.id
+                let start = now
+                sum &+= body(series, step)
+                times.append(now - start)
+            }
+            print("\(name).\(read) \(text(times.sorted()[3] / 1e6)) ms")
         }
-        print("\(name).count \(text(counted.sorted()[3] / 1e6)) ms, then one element \(text(first.sorted()[3] / 1e6)) ms")
+        try measure("count") { series, _ in series.list.count }
+        try measure("list-element") { series, step in series.list[(step &* 4_801) % (count - 1)] }
+        try measure("list-last") { series, _ in series.list.last ?? 0 }
+        try measure("set-contains") { series, step in series.set.contains(step &* 4_801) ? 1 : 0 }
+        try measure("map-value") { series, step in series.map["k\((step &* 4_801) % count)"] ?? 0 }
+        try measure("text-element") { series, step in series.texts[(step &* 4_801) % (count - 1)].utf8.count }
+        try measure("optional-element") { series, step in series.optionals[(step &* 4_801) % (count - 1)] ?? 0 }
+        try measure("list-all") { series, _ in series.list.reduce(0, &+) }
+        try measure("map-all") { series, _ in series.map.reduce(0) { $0 &+ $1.value } }
         if sum == .min { print("#") }
     }
 

@@ -81,14 +81,7 @@ struct CollectionSplices {
     /// Returns the changed value as a column of one row. `base` is such a column with the value without the delta store.
     func applied(to base: Column, _ memory: MemoryScope) throws(Damage) -> Column {
         guard base.type.isCollection, base.isPresent(0) else { throw Damage("splices of a value that is not a collection") }
-        let range = base.offsets[0]..<base.offsets[1]
-        guard range.count == baseCount else {
-            throw Damage("splices of a collection of \(baseCount) elements, which has \(range.count)")
-        }
-        let added = try insertedColumn(base.type)
-        guard cuts.reduce(0, { $0 + $1.inserted }) == added.offsets[1] else {
-            throw Damage("splices with another number of inserted elements")
-        }
+        let range = base.offsets[0]..<base.offsets[1], added = try inserted(into: base.type, elements: range.count)
         var out = base.emptyCopy
         try out.hold(memory, adding: base.footprint + added.footprint)
         for i in out.children.indices {
@@ -107,6 +100,16 @@ struct CollectionSplices {
         out.count = 1
         out.offsets = [0, out.children[0].count]
         return out
+    }
+
+    /// Returns the inserted elements as a column of one row. `count` is the number of elements of the base.
+    func inserted(into type: ColumnType, elements count: Int) throws(Damage) -> Column {
+        guard count == baseCount else { throw Damage("splices of a collection of \(baseCount) elements, which has \(count)") }
+        let added = try insertedColumn(type)
+        guard cuts.reduce(0, { $0 + $1.inserted }) == added.offsets[1] else {
+            throw Damage("splices with another number of inserted elements")
+        }
+        return added
     }
 
     /// Returns the inserted elements as a column of one row, in the given order.

@@ -141,12 +141,16 @@ final class ChunkReader: Sendable {
     /// elements.
     private static let maximumElements = 1 << 25
 
-    /// Appends the elements `range` to the empty children of a collection column.
-    private func readElements(_ range: Range<Int>, into column: inout Column) throws(Damage) {
-        guard !range.isEmpty else { return }
+    func checkCount(_ range: Range<Int>) throws(Damage) {
         guard range.count <= ChunkReader.maximumElements || range.count / 64 <= storedBytes else {
             throw Damage("more elements than their bytes can encode")
         }
+    }
+
+    /// Appends the elements `range` to the empty children of a collection column.
+    private func readElements(_ range: Range<Int>, into column: inout Column) throws(Damage) {
+        guard !range.isEmpty else { return }
+        try checkCount(range)
         let last = column.children.count - 1
         // Charges numbers before they are decoded, and text while it is decoded.
         try column.children[last].text.reserve(range.count * width, memory)

@@ -22,6 +22,8 @@ final class StoredSegment: StoredRows {
     let changes: SegmentChanges
     /// The values in the delta store of columns with splices, once they were applied.
     let applied: Mutex<[Int: ColumnOverlay]> = Mutex([:])
+    /// Columns with changes in the delta store, opened without them.
+    let sealed: Mutex<[Int: RawColumn]> = Mutex([:])
     /// Collections that were decoded to compare changes with them.
     let kept: Mutex<[(column: Int, position: Int, row: Column)]> = Mutex([])
     /// The leaves of the delta store that the delta records were read from; nil if there are none, or if they are not known.

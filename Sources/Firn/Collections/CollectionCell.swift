@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnDatabase
 import FirnTable
 
 struct CellKey: Hashable {
@@ -10,8 +11,9 @@ struct WeakCell {
     weak var cell: CollectionCell?
 }
 
-/// The elements of one collection property of one managed object, decoded once and shared by all instances of the collection. Changes are
-/// kept here until the table is read or the transaction is committed.
+/// The elements of one collection property of one managed object, shared by all instances of the collection. They are decoded once; of a large
+/// collection, single elements are read before without the others. Changes are kept here until the table is read or the transaction is
+/// committed.
 final class CollectionCell {
     let access: TypeAccess
     let core: RealmCore
@@ -22,7 +24,9 @@ final class CollectionCell {
     let takesWords: Bool
     // Exclusivity is unchecked because only one thread uses these, and operations on the elements never call code outside this module.
     @exclusivity(unchecked) private var known: Elements
-    @exclusivity(unchecked) private var isLoaded = false
+    @exclusivity(unchecked) private(set) var isLoaded = false
+    /// Reads single elements of a large collection that is not loaded.
+    @exclusivity(unchecked) private var reader: StoredElements?
     @exclusivity(unchecked) private var isChanged = false
     /// The generation of the access at which the object was last known to exist.
     @exclusivity(unchecked) private var validGeneration: UInt32 = 0
@@ -87,6 +91,7 @@ final class CollectionCell {
     func forget() {
         known = Elements(type)
         isLoaded = false
+        reader = nil
         isChanged = false
         stamp &+= 1
     }
@@ -101,18 +106,52 @@ final class CollectionCell {
         }
     }
 
-    /// Returns whether a set contains a word; nil if the elements are not stored as words.
+    /// Returns whether a set contains a word; nil if the elements are not stored as words, or are not loaded.
     func contains(word: Int64) -> Bool? {
         core.check()
-        if !isLoaded { load() }
+        if !isLoaded, unloaded() != nil { return nil }
         return known.isWords ? known.contains(word: word) : nil
     }
 
-    /// Returns the element at an index as a word; nil if it is null or if the elements are not stored as words.
+    /// Returns the element at an index as a word; nil if it is null, or if the elements are not stored as words, or are not loaded.
     func word(at index: Int) -> Int64? {
         core.check()
-        if !isLoaded { load() }
+        if !isLoaded, unloaded() != nil { return nil }
         return known.word(at: index)
+    }
+
+    /// Returns the element at an index, in a map the value; null if damage prevents reading it.
+    func value(at index: Int) -> Value {
+        core.check()
+        guard let reader = unloaded() else { return known[index] }
+        return core.reading(.null) { () throws(Damage) in try reader.value(at: index) }
+    }
+
+    /// Returns whether a set contains a value.
+    func contains(_ value: Value) -> Bool {
+        core.check()
+        guard let reader = unloaded() else { return known.contains(value) }
+        return core.reading(false) { () throws(Damage) in try reader.search(value).isThere }
+    }
+
+    /// Returns the value of a key of a map; nil if there is none.
+    func value(forKey key: String) -> Value? {
+        core.check()
+        guard let reader = unloaded() else {
+            let (index, isThere) = known.position(ofKey: key)
+            return isThere ? known[index] : nil
+        }
+        return core.reading(nil) { () throws(Damage) -> Value? in
+            let (index, isThere) = try reader.search(key: key)
+            return isThere ? try reader.value(at: index) : nil
+        }
+    }
+
+    /// The least key of a map.
+    var firstKey: String? {
+        core.check()
+        guard let reader = unloaded() else { return known.count > 0 ? known.key(at: 0) : nil }
+        return core.reading(nil) { () throws(Damage) -> String? in reader.count > 0 ? try reader.key(at: 0) : nil }
     }
 
     /// The elements in their stored form; of a map, the values in the order of `keys`.
@@ -120,8 +159,25 @@ final class CollectionCell {
     var keys: [String] { elements.allKeys }
     var count: Int {
         core.check()
+        return unloaded()?.count ?? known.count
+    }
+
+    /// Decodes all elements, unless they are.
+    func loadAll() {
+        core.check()
         if !isLoaded { load() }
-        return known.count
+    }
+
+    /// Returns a reader of single elements if the collection is not loaded and need not be; otherwise loads it and returns nil. Collections
+    /// of frozen objects are loaded when they are created, because any thread may use them.
+    private func unloaded() -> StoredElements? {
+        if isLoaded { return nil }
+        if reader == nil, !access.isRetired, let row = access.position(of: rowID) {
+            reader = core.reading(nil) { () throws(Damage) in try access.storedElements(row.segment, row.position, column) }
+        }
+        if let reader, !reader.isCostly { return reader }
+        load()
+        return nil
     }
 
     private func load() {
@@ -137,6 +193,7 @@ final class CollectionCell {
         }
         known = stored.map { Elements(type, row: $0) } ?? Elements(type)
         isLoaded = true
+        reader = nil
     }
 
     // MARK: Changing

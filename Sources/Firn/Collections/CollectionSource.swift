@@ -18,6 +18,9 @@ public class _CollectionSource {
 
     init(_ shape: _Shape) { self.shape = shape }
 
+    /// Called before all elements are read.
+    func prepareForAll() {}
+
     /// Returns the element at an index in its stored form.
     func value(_ index: Int) -> Value { trap("overridden") }
 
@@ -38,6 +41,7 @@ public class _CollectionSource {
     /// Returns the elements as a table for queries. Primitive elements are its column "self".
     func table() -> any Table {
         if let access = elementAccess { return SelectedRows(rowIDs(), of: access.table) }
+        prepareForAll()
         return _CollectionSource.table(of: (0..<count).map(value), shape.type)
     }
 
@@ -229,7 +233,8 @@ final class CellSource: _CollectionSource {
     override var isReleased: Bool { cell.access.isRetired }
     override var holdsSet: Bool { cell.type.collection == .set }
     override var count: Int { cell.count }
-    override func value(_ index: Int) -> Value { cell.elements[index] }
+    override func value(_ index: Int) -> Value { cell.value(at: index) }
+    override func prepareForAll() { cell.loadAll() }
     override func rowIDs() -> [Int64] { cell.elements.rowIDs }
 
     override func moved(to core: RealmCore) -> _CollectionSource? {

@@ -134,6 +134,9 @@ struct Elements {
         return (hasNull ? [.null] : []) + words.all.map(value)
     }
 
+    /// Returns the key of an entry of a map.
+    func key(at index: Int) -> String { spliced?.key(at: index) ?? keys[index] }
+
     /// The keys of a map, ascending by their bytes.
     var allKeys: [String] { spliced?.allKeys ?? keys.all }
 

@@ -60,7 +60,7 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
                 return element
             }
             guard let cell else { return own[position] }
-            return cell.element(cell.elements[position])
+            return cell.element(cell.value(at: position))
         }
         set { replace(index: position, object: newValue) }
     }

@@ -36,7 +36,14 @@ extension Map {
     // MARK: Entries
 
     /// The entry with the least key; nil if the map is empty.
-    public var first: Entry? { keys.first.flatMap { key in self[key].map { Entry(key: key, value: $0) } } }
+    public var first: Entry? {
+        let key =
+            switch storage {
+            case .unmanaged(let entries): entries.first?.key
+            case .managed(let cell): cell.firstKey
+            }
+        return key.map { Key(_name: $0) }.flatMap { key in self[key].map { Entry(key: key, value: $0) } }
+    }
 
     /// Returns whether an entry satisfies `isWanted`.
     public func contains(where isWanted: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Bool {

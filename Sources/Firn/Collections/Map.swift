@@ -65,15 +65,18 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     /// The value of a key; nil if the map has no such key. Setting nil removes the key.
     public subscript(key: Key) -> Value? {
         get {
-            let (position, isThere) = position(of: key._name)
-            guard isThere else { return nil }
             // The type annotation keeps a null value from becoming a missing one, which would happen if the optional were returned
             // directly.
-            let value: Value =
-                switch storage {
-                case .unmanaged(let entries): entries[position].value
-                case .managed(let cell): cell.element(cell.elements[position])
-                }
+            let value: Value
+            switch storage {
+            case .unmanaged(let entries):
+                let (position, isThere) = position(of: key._name)
+                guard isThere else { return nil }
+                value = entries[position].value
+            case .managed(let cell):
+                guard let stored = cell.value(forKey: key._name) else { return nil }
+                value = cell.element(stored)
+            }
             return value
         }
         set { if let newValue { set(newValue, for: key._name) } else { removeObject(for: key) } }

@@ -66,14 +66,14 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         trap(unless: position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
         guard let cell, let lent else { return own.elements[position] }
         if let word = lent._withUnsafeGuaranteedRef({ $0.word(at: position) }), let element = Element._fromWord(word) { return element }
-        return cell.element(cell.elements[position])
+        return cell.element(cell.value(at: position))
     }
 
     /// Returns whether the set contains an element. Objects are compared by identity: a managed set contains no unmanaged object.
     public func contains(_ object: Element) -> Bool {
         if let lent, let word = object._word, let isThere = lent._withUnsafeGuaranteedRef({ $0.contains(word: word) }) { return isThere }
         guard let cell else { return own.contains(object) }
-        return wanted(object, in: cell).map { cell.elements.contains($0) } ?? false
+        return wanted(object, in: cell).map(cell.contains) ?? false
     }
 
     /// Returns the stored form of an element to search for; nil if the set cannot contain it.

@@ -48,6 +48,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         if let unmanaged = source as? UnmanagedSource<Element> {
             values = unmanaged.elements
         } else {
+            source.prepareForAll()
             values = (0..<source.count).map { source.element(at: $0) }
         }
         end = values.count

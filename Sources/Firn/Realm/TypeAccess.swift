@@ -238,4 +238,11 @@ final class TypeAccess {
         }
         return try rows.segment(segment).storedColumn(column).row(at: position)
     }
+
+    /// Returns a reader of single elements of a large collection; nil if it must be decoded whole, as always in a transaction, which may
+    /// reuse the space that it has written itself.
+    func storedElements(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> StoredElements? {
+        guard segment >= 0, workingRows == nil else { return nil }
+        return try rows.segment(segment).storedElements(column, at: position)
+    }
 }
