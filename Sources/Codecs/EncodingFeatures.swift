@@ -19,6 +19,8 @@ package struct EncodingFeatures: OptionSet, Sendable, Hashable {
     package static let models = EncodingFeatures(rawValue: 1 << 35)
     /// A dictionary of doubles, or a form of mixed doubles after those of bit 33.
     package static let doubles = EncodingFeatures(rawValue: 1 << 36)
+    /// Numbers that are stored as differences from a prediction by other columns or earlier rows.
+    package static let predictions = EncodingFeatures(rawValue: 1 << 37)
 }
 
 extension IntegersEncoding {

@@ -72,6 +72,9 @@ struct GoldenFile: Sendable {
         GoldenFile(
             name: "splices.firn", hash: "dfdaee5657ecdf3321f43ed7e2ecd30d", readerFeatures: 1 << 33 | 1 << 4, writerFeatures: 0,
             write: SplicedRows.write, rows: ["Series": SplicedRows.after]),
+        GoldenFile(
+            name: "predictions.firn", hash: "6d99bc1fb95b0a9d65075e394f20a6a7", readerFeatures: 1 << 37 | 1 << 33, writerFeatures: 0,
+            write: PredictedRows.write, rows: ["Stay": PredictedRows.rows]),
     ]
 }
 

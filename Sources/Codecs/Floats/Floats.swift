@@ -182,6 +182,8 @@ class FloatsBody: @unchecked Sendable {
     /// The features that this stream and those nested in it need. Encodings of version 1 override it.
     var features: EncodingFeatures { ownFeatures }
     var name: String { "empty" }
+    /// The form in which most values are stored as integers; nil if none are.
+    var dominantForm: FloatForm? { nil }
     /// Returns bounds of the values of a vector; `vector` nil means the whole stream.
     func bounds(ofVector vector: Int?) -> (Double, Double)? { nil }
     func value(at index: Int) throws(Damage) -> Double { 0 }
@@ -213,6 +215,7 @@ final class FloatsOrdered: FloatsBody, @unchecked Sendable {
 
     override var features: EncodingFeatures { integers.features }
     override var name: String { "\(single ? "single" : "double")(\(integers.name))" }
+    override var dominantForm: FloatForm? { single ? .single : .ordered }
 
     override func bounds(ofVector vector: Int?) -> (Double, Double)? {
         guard let range = vector.map({ integers.bounds(ofVector: $0) }) ?? integers.bounds else { return nil }

@@ -100,6 +100,7 @@ final class FloatsDecimalScaled: FloatsBody, @unchecked Sendable {
 
     override var features: EncodingFeatures { integers.features }
     override var name: String { "decimal-scaled(\(d), \(integers.name))" }
+    override var dominantForm: FloatForm? { single ? .singleDecimal(d) : .decimal(d) }
 
     private func position(_ i: Int) -> Int {
         width == 0

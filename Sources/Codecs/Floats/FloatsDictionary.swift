@@ -4,7 +4,7 @@ import FirnBytes
 //              · codes: integer stream to the end; value = values[code]
 
 final class FloatsDictionary: FloatsBody, @unchecked Sendable {
-    private let distinct: [Double], codes: IntegersBody, valueFeatures: EncodingFeatures, valuesName: String
+    private let distinct: [Double], codes: IntegersBody, valueFeatures: EncodingFeatures, valuesName: String, valuesForm: FloatForm?
 
     init(_ reader: inout ByteReader, count: Int) throws(Damage) {
         let size = try reader.readCount(limit: min(count, FloatsDictionary.maximumSize))
@@ -12,7 +12,7 @@ final class FloatsDictionary: FloatsBody, @unchecked Sendable {
         guard bytes.first != FloatsEncoding.dictionary.rawValue else { throw Damage("the values of a dictionary are a dictionary") }
         let values = try FloatsReader(bytes, count: size)
         codes = try openIntegers(reader.readRest(), count: count, depth: 1)
-        (valueFeatures, valuesName) = (values.features, values.encodingName)
+        (valueFeatures, valuesName, valuesForm) = (values.features, values.encodingName, values.body.dominantForm)
         // A vector of values has space for 1,024, also if fewer remain.
         var decoded: [Double] = []
         decoded.reserveCapacity(size)
@@ -29,6 +29,7 @@ final class FloatsDictionary: FloatsBody, @unchecked Sendable {
     static let maximumSize = 65_536
 
     override var features: EncodingFeatures { ownFeatures.union(valueFeatures).union(codes.features) }
+    override var dominantForm: FloatForm? { valuesForm }
     override var name: String { "dictionary(\(valuesName), \(codes.name))" }
 
     override func bounds(ofVector vector: Int?) -> (Double, Double)? {

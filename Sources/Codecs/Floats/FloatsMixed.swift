@@ -222,6 +222,8 @@ final class FloatsMixed: FloatsBody, @unchecked Sendable {
         return choices.map { "mixed(\($0.name), \(parts))" } ?? "scaled(\(parts))"
     }
 
+    override var dominantForm: FloatForm? { streams.indices.max { streams[$0].count < streams[$1].count }.map { forms[$0] } }
+
     override func bounds(ofVector vector: Int?) -> (Double, Double)? {
         if choices == nil {
             guard let range = vector.map({ streams[0].bounds(ofVector: $0) }) ?? streams[0].bounds else { return nil }

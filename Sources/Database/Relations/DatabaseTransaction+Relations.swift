@@ -14,7 +14,7 @@ extension DatabaseTransaction {
         for (index, column) in schema.types[type].columns.enumerated() {
             guard let other = segment.layout.entryPosition(of: column.id, near: index), other != entryPosition, !reencoded.contains(other)
             else { continue }
-            let refers = try reading { () throws(Damage) in try segment.relationSource(of: other) == entryPosition }
+            let refers = try reading { () throws(Damage) in try segment.relationSources(of: other).contains(entryPosition) }
             guard refers else { continue }
             let rows = try reading { () throws(Damage) in try segment.chunkRows(index) }
             let encoder = ColumnEncoder(column.type.stored, profile: profile, isLookedUp: schema.types[type].isLookedUp(index))

@@ -1,7 +1,6 @@
 import FirnBytes
 import FirnCodecs
 import FirnTable
-import Synchronization
 
 /// The relation of a chunk to the chunk of another column of its segment (`docs/format/model.md`, "Relations"): the head of the stream of
 /// kind 11.
@@ -60,11 +59,12 @@ struct Relation {
         (self.kind, self.column, self.keys, self.exceptions) = (kind, column, keys, exceptions)
     }
 
-    /// Returns the position of the column that a chunk refers to, or nil if it has no relation.
-    static func source(of chunk: UnsafeRawBufferPointer, rowCount: Int) throws(Damage) -> Int? {
-        guard let part = try Chunk.split(chunk).first(where: { $0.kind == .relation }) else { return nil }
+    /// Returns the positions of the columns that a chunk refers to; none if it has no relation.
+    static func sources(of chunk: UnsafeRawBufferPointer, rowCount: Int) throws(Damage) -> [Int] {
+        guard let part = try Chunk.split(chunk).first(where: { $0.kind == .relation }) else { return [] }
         var positions = UnsafeRawBufferPointer(start: nil, count: 0)
-        return try Relation(part.bytes, rowCount: rowCount, positions: &positions).column
+        if Prediction.isPrediction(part.bytes) { return try Prediction(part.bytes, rowCount: rowCount, positions: &positions).sources }
+        return [try Relation(part.bytes, rowCount: rowCount, positions: &positions).column]
     }
 }
 
@@ -85,59 +85,23 @@ final class RelationReader: Sendable {
     private let present: BooleansReader?
     /// The chunk whose values are copied; nil for a map.
     let original: ChunkReader?
-    private let positions: IntegersReader?
-    /// The rows that have an entry of their own, after the first use.
-    private let exceptions = Mutex<[Int32]?>(nil)
+    private let exceptions: ExceptionRows
 
     /// `open` opens the column that the chunk refers to.
     init(_ bytes: UnsafeRawBufferPointer, rowCount: Int, open: (Relation) throws(Damage) -> RelationSource) throws(Damage) {
         var tail = UnsafeRawBufferPointer(start: nil, count: 0)
         relation = try Relation(bytes, rowCount: rowCount, positions: &tail)
         self.rowCount = rowCount
-        positions = relation.exceptions == 0 ? nil : try IntegersReader(tail, count: relation.exceptions)
+        exceptions = try ExceptionRows(tail, count: relation.exceptions, rowCount: rowCount)
         switch try open(relation) {
         case .codes(let codes, let present): (self.codes, self.present, original) = (codes, present, nil)
         case .chunk(let chunk): (codes, present, original) = (nil, nil, chunk)
         }
     }
 
-    /// Returns the rows that have an entry of their own.
-    private func exceptionRows() throws(Damage) -> [Int32] {
-        guard let positions else { return [] }
-        if let known = exceptions.withLock({ $0 }) { return known }
-        var rows: [Int32] = []
-        rows.reserveCapacity(positions.count)
-        for vector in 0..<(positions.count + vectorSize - 1) / vectorSize {
-            let part: [Int64] = try Array(count: min(vectorSize, positions.count - vector * vectorSize)) { (out) throws(Damage) in
-                try positions.decode(vector: vector, into: out)
-            }
-            for row in part {
-                guard row >= 0, row < Int64(rowCount), rows.last.map({ Int64($0) < row }) ?? true else {
-                    throw Damage("the exceptions of a relation do not ascend, or are outside the segment")
-                }
-                rows.append(Int32(row))
-            }
-        }
-        exceptions.withLock { $0 = rows }
-        return rows
-    }
-
-    /// Returns the number of exceptions before a row.
-    private static func rank(_ rows: [Int32], before row: Int) -> Int {
-        var low = 0, high = rows.count
-        while low < high {
-            let middle = (low &+ high) >> 1
-            if Int(rows[middle]) < row { low = middle &+ 1 } else { high = middle }
-        }
-        return low
-    }
-
     /// Returns the entry of a row, or nil if its value is a copy.
     func entry(at row: Int) throws(Damage) -> Int? {
-        if relation.exceptions > 0 {
-            let rows = try exceptionRows(), rank = RelationReader.rank(rows, before: row)
-            if rank < rows.count, Int(rows[rank]) == row { return relation.keys &+ rank }
-        }
+        if let rank = try exceptions.index(of: row) { return relation.keys &+ rank }
         guard let codes else { return nil }
         if let present, !(try present.value(at: row)) { return relation.keys &- 1 }
         let code = try codes.value(at: row)
@@ -158,14 +122,7 @@ final class RelationReader: Sendable {
         } else {
             out.update(repeating: -1, count: count)
         }
-        if relation.exceptions > 0 {
-            let rows = try exceptionRows()
-            var rank = RelationReader.rank(rows, before: first)
-            while rank < rows.count, Int(rows[rank]) < first &+ count {
-                out[Int(rows[rank]) &- first] = Int64(relation.keys &+ rank)
-                rank &+= 1
-            }
-        }
+        try exceptions.forEach(in: first..<first + count) { (row, rank) in out[row &- first] = Int64(relation.keys &+ rank) }
         guard codes != nil else { return }
         var signs: Int64 = 0
         for i in 0..<count { signs |= out[i] }

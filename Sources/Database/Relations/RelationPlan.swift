@@ -20,23 +20,35 @@ struct RelatedColumn {
     }
 }
 
+/// A column that stores differences from a prediction.
+struct PredictedColumn {
+    var prediction: Prediction
+    /// All streams of its chunk but validity.
+    var streams: [(kind: StreamKind, bytes: [UInt8])]
+
+    var size: Int { streams.reduce(0) { $0 + $1.bytes.count + 2 } }
+}
+
 /// What other columns say about a column of a segment.
 enum ColumnRole {
     case alone
     /// Others follow from its codes, so it must be dictionary-coded.
     case source
     case related(RelatedColumn)
+    case predicted(PredictedColumn)
 }
 
 /// The relations that were found in the segments before, so that a search is not repeated for each segment.
 struct RelationMemory {
     fileprivate var pairs: [(source: Int, target: Int)] = []
+    fileprivate var predictions: [(target: Int, prediction: Prediction)] = []
     fileprivate var segments = 0
     /// The number of searches in a row without a result.
     fileprivate var misses = 0
 
+    fileprivate var isEmpty: Bool { pairs.isEmpty && predictions.isEmpty }
     /// Whether the next segment is searched.
-    fileprivate var isSearching: Bool { pairs.isEmpty ? misses < 2 || segments % 8 == 0 : segments % 16 == 0 }
+    fileprivate var isSearching: Bool { isEmpty ? misses < 2 || segments % 8 == 0 : segments % 16 == 0 }
 }
 
 /// The relations between the columns of one segment (`docs/format/model.md`, "Relations"). A column that others follow from has no relation
@@ -60,21 +72,24 @@ struct RelationPlan {
         guard rows >= RelationPlan.minimumRows, profile != .fast, columns.count(where: { $0 != nil }) > 1 else { return }
         let isSearching = memory.isSearching
         memory.segments += 1
-        guard isSearching || !memory.pairs.isEmpty else { return }
+        guard isSearching || !memory.isEmpty else { return }
         var work = RelationWork(columns, profile: profile, rows: rows, threads: threads)
         let candidates = work.candidates(isSearching ? nil : memory.pairs, canBeCoded: canBeCoded)
-        if isSearching {
-            memory.misses = candidates.isEmpty ? memory.misses + 1 : 0
-            memory.pairs = []
-        }
-        guard !candidates.isEmpty else { return }
-        let chosen = work.choose(candidates)
-        if isSearching { memory.pairs = chosen.map { ($0.source, $0.target) } }
+        let chosen = candidates.isEmpty ? [] : work.choose(candidates)
         for pair in chosen {
             roles[pair.source] = .source
             roles[pair.target] = .related(pair.related)
         }
         prepared = work.prepared
+        let known = isSearching ? nil : memory.predictions
+        if columns.count <= RelationSearch.maximumKept, known?.isEmpty != true {
+            var predictions = PredictionWork(columns, canBeCoded: canBeCoded, profile: profile, threads: threads, relations: work)
+            predictions.choose(known, &roles, &prepared)
+            if isSearching { memory.predictions = predictions.chosen }
+        }
+        guard isSearching else { return }
+        memory.pairs = chosen.map { ($0.source, $0.target) }
+        memory.misses = memory.isEmpty ? memory.misses + 1 : 0
     }
 
     /// Whether the chunk of a column has a validity stream, if a value is absent.

@@ -12,7 +12,7 @@ struct RelationWork {
         var related: RelatedColumn
     }
 
-    private typealias Streams = [(kind: StreamKind, bytes: [UInt8])]
+    typealias Streams = [(kind: StreamKind, bytes: [UInt8])]
 
     /// What one value of the source says about the target, in all rows.
     private struct Vote: Sendable {
@@ -30,9 +30,11 @@ struct RelationWork {
     private let profile: Profile
     private let rows: Int
     private let threads: Int
-    private var sketches: [ColumnSketch?] = []
+    private(set) var sketches: [ColumnSketch?] = []
     private var classes: [Int: ColumnClasses] = [:]
-    private(set) var prepared: [Int: [(kind: StreamKind, bytes: [UInt8])]] = [:]
+    private(set) var prepared: [Int: Streams] = [:]
+    /// The streams of columns of numbers without a relation, of those that were encoded.
+    private(set) var plain: [Int: Streams] = [:]
 
     /// At most so many pairs are verified in a segment, which bounds time and memory for wide types.
     private static let maximumPairs = 160
@@ -87,7 +89,7 @@ struct RelationWork {
     }
 
     /// Whether the codes of a column can stand for its values: one integer, float or text a row, or dates of the same fraction.
-    private static func hasCodes(_ column: Column?) -> Bool {
+    static func hasCodes(_ column: Column?) -> Bool {
         guard let column else { return false }
         if column.type.payload == [.text] { return column.text.bytes.count <= maximumSourceBytes }
         return column.type.payload.count == 1 || column.type.kind == .date && column.extra.allSatisfy { $0 == column.extra[0] }
@@ -122,7 +124,9 @@ struct RelationWork {
                 let takes = isWorth && trial.gain > 0
                 if takes { chosen.append(trial.chosen) }
                 prepared[trial.chosen.target] = takes ? trial.related : trial.plain
+                self.plain[trial.chosen.target] = trial.plain
             }
+            self.plain[source] = plain
             prepared[source] = isWorth ? coded : plain
         }
         return chosen.sorted { $0.target < $1.target }
@@ -276,5 +280,5 @@ struct RelationWork {
         return column.type.payload == [.text] ? nil : ColumnEncoder.numbers(column, isCoded: isCoded, profile: profile)
     }
 
-    private static func bytes(_ streams: Streams?) -> Int { streams?.reduce(0) { $0 + $1.bytes.count } ?? 0 }
+    static func bytes(_ streams: Streams?) -> Int { streams?.reduce(0) { $0 + $1.bytes.count } ?? 0 }
 }

@@ -6,27 +6,93 @@ import FirnTable
 extension StoredSegment {
     /// Opens the column that the chunk at position `entryPosition` refers to. `type` is that of the chunk.
     func source(of relation: Relation, at entryPosition: Int, type: ColumnType, memory: MemoryScope) throws(Damage) -> RelationSource {
-        do throws(Damage) {
-            guard relation.column < header.entries.count, relation.column != entryPosition else {
-                throw Damage("it refers to itself, or to a column that does not exist")
-            }
-            let bytes = try chunkBytes(relation.column), parts = try Chunk.split(bytes)
-            // A reference never leads to another one, so there are no cycles.
-            guard !parts.contains(where: { $0.kind == .relation || $0.kind == .lengths || $0.kind == .tags }) else {
-                throw Damage("it refers to a column that refers to another one, or has no single values")
-            }
-            let position = relation.column
+        let position = relation.column
+        return try named(position) { () throws(Damage) in
+            let parts = try sourceParts(position, of: entryPosition)
             if relation.kind == .copy {
                 return .chunk(
                     try ChunkReader(
-                        bytes, type: type, rowCount: rowCount, sharedText: try shared(position, .text), sharedKeys: [], memory: memory,
-                        presence: { (reference) throws(Damage) in try self.presence(reference, of: position) }))
+                        try chunkBytes(position), type: type, rowCount: rowCount, sharedText: try shared(position, .text), sharedKeys: [],
+                        memory: memory, presence: { (reference) throws(Damage) in try self.presence(reference, of: position) }))
             }
             guard let codes = try codes(of: parts) else { throw Damage("it refers to a column without codes") }
             return .codes(codes, present: try validity(of: parts, at: position))
-        } catch {
-            let id = relation.column < header.entries.count ? header.entries[relation.column].columnID : nil
-            let name = id.flatMap(self.type.index(ofID:)).map { self.type.columns[$0].name } ?? "?"
+        }
+    }
+
+    /// Opens the columns that the chunk at position `entryPosition` is predicted from.
+    func sources(of prediction: Prediction, at entryPosition: Int, memory: MemoryScope) throws(Damage) -> [PredictionSource] {
+        switch prediction.rule {
+        case .linear(let terms, _, _):
+            return try terms.mapTyped { (term) throws(Damage) in
+                try named(term.column) { () throws(Damage) in
+                    try numbers(of: term, parts: try sourceParts(term.column, of: entryPosition, mayBeMap: true), memory)
+                }
+            }
+        case .last(let column, _, _, _):
+            return [
+                try named(column) { () throws(Damage) in
+                    let parts = try sourceParts(column, of: entryPosition)
+                    guard let codes = try codes(of: parts) else { throw Damage("it refers to a column without codes") }
+                    return PredictionSource(numbers: .integers(codes), present: try validity(of: parts, at: column))
+                }
+            ]
+        }
+    }
+
+    /// Opens the numbers of a column with the streams `parts`, which may be a map.
+    private func numbers(
+        of term: Prediction.Term, parts: [(kind: StreamKind, bytes: UnsafeRawBufferPointer)], _ memory: MemoryScope
+    ) throws(Damage) -> PredictionSource {
+        var entries: MappedNumbers?, count = rowCount
+        if let head = parts.first(where: { $0.kind == .relation })?.bytes {
+            let map = try RelationReader(head, rowCount: rowCount) { (relation) throws(Damage) in
+                guard relation.kind == .map else { throw Damage("it refers to a copy") }
+                let others = try sourceParts(relation.column, of: term.column)
+                guard let codes = try codes(of: others) else { throw Damage("it refers to a column without codes") }
+                return .codes(codes, present: try validity(of: others, at: relation.column))
+            }
+            count = map.relation.entries
+            let present = try parts.first { $0.kind == .elementPresent }
+                .map { (part) throws(Damage) in try BooleansReader(part.bytes, count: count) }
+            entries = MappedNumbers(map, present: present, memory: memory)
+        }
+        let present = try validity(of: parts, at: term.column)
+        for part in parts {
+            if part.kind == .words, term.form == nil {
+                let integers = try IntegersReader(part.bytes, count: count)
+                return PredictionSource(numbers: .integers(integers), present: present, entries: entries)
+            }
+            if part.kind == .reals, let form = term.form {
+                let reals = try FloatsReader(part.bytes, count: count)
+                return PredictionSource(numbers: .reals(reals, form), present: present, entries: entries)
+            }
+        }
+        throw Damage("it refers to a column without such numbers")
+    }
+
+    /// Returns the streams of a column that the chunk at `entryPosition` may refer to.
+    private func sourceParts(_ position: Int, of entryPosition: Int, mayBeMap: Bool = false) throws(Damage)
+        -> [(kind: StreamKind, bytes: UnsafeRawBufferPointer)]
+    {
+        guard position < header.entries.count, position != entryPosition else {
+            throw Damage("it refers to itself, or to a column that does not exist")
+        }
+        let parts = try Chunk.split(try chunkBytes(position))
+        // Predictions lead to maps, and maps to columns without a relation, so there are no cycles.
+        for part in parts {
+            let isAllowed =
+                part.kind == .relation ? mayBeMap && !Prediction.isPrediction(part.bytes) : part.kind != .lengths && part.kind != .tags
+            guard isAllowed else { throw Damage("it refers to a column that refers to another one, or has no single values") }
+        }
+        return parts
+    }
+
+    /// Runs `body`. A `Damage` that it throws gets the name of the column at `position`, which it is about.
+    private func named<R>(_ position: Int, _ body: () throws(Damage) -> R) throws(Damage) -> R {
+        do throws(Damage) { return try body() } catch {
+            let id = position < header.entries.count ? header.entries[position].columnID : nil
+            let name = id.flatMap(type.index(ofID:)).map { type.columns[$0].name } ?? "?"
             throw error.explained("the column follows from \"\(name)\"")
         }
     }
@@ -53,9 +119,9 @@ extension StoredSegment {
         return nil
     }
 
-    /// Returns the position of the column that the chunk at `entryPosition` follows from, or nil if it has no relation.
-    func relationSource(of entryPosition: Int) throws(Damage) -> Int? {
-        try Relation.source(of: try chunkBytes(entryPosition), rowCount: rowCount)
+    /// Returns the positions of the columns that the chunk at `entryPosition` follows from; none if it has no relation.
+    func relationSources(of entryPosition: Int) throws(Damage) -> [Int] {
+        try Relation.sources(of: try chunkBytes(entryPosition), rowCount: rowCount)
     }
 
     /// Returns all rows of the chunk of a column, without its chunk overlay and the delta store.

@@ -7,14 +7,28 @@ extension Chunk {
         do throws(Damage) {
             var features: EncodingFeatures = [], elements = rows
             if let relation = streams.first(where: { $0.kind == .relation }) {
-                elements = try Chunk.withBytes(relation.bytes) { (bytes) throws(Damage) in
+                let prediction = try Chunk.withBytes(relation.bytes) { (bytes) throws(Damage) -> Prediction? in
                     var positions = UnsafeRawBufferPointer(start: nil, count: 0)
-                    return try Relation(bytes, rowCount: rows, positions: &positions).entries
+                    if Prediction.isPrediction(bytes) { return try Prediction(bytes, rowCount: rows, positions: &positions) }
+                    elements = try Relation(bytes, rowCount: rows, positions: &positions).entries
+                    return nil
                 }
+                if let prediction { return try predictionFeatures(prediction, rows: rows) }
             }
             for (kind, bytes) in streams { features.formUnion(try Chunk.features(of: kind, bytes, rows, &elements)) }
             return features
         } catch { trap("an encoder must not write a stream that cannot be read: \(error)") }
+    }
+
+    /// Returns the features of a chunk that stores differences from a prediction.
+    private func predictionFeatures(_ prediction: Prediction, rows: Int) throws(Damage) -> EncodingFeatures {
+        var features: EncodingFeatures = .predictions
+        for (kind, bytes) in streams where kind != .relation {
+            // Of doubles, only the exceptions are stored as such.
+            var elements = kind == .reals ? prediction.exceptions : rows
+            features.formUnion(try Chunk.features(of: kind, bytes, rows, &elements))
+        }
+        return features
     }
 
     /// `elements` is the number of entries of the payload streams, which follows from earlier streams.

@@ -5,7 +5,7 @@ import FirnTable
 extension ChunkReader {
     /// Implements `ColumnReader.search` for columns that are not collections.
     func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
-        guard relation == nil else { return .notDone }
+        guard isDirect else { return .notDone }
         switch range {
         case .words(let low, let high):
             guard let words, extra == nil else { return .notDone }
@@ -35,7 +35,7 @@ extension ChunkReader {
 
     /// Implements `ColumnReader.sum` for columns that are not collections.
     func sum(vector: Int) throws(Damage) -> VectorSum {
-        guard relation == nil else { return .notDone }
+        guard isDirect else { return .notDone }
         if let present, present.isConstant != true {
             guard present.ones(ofVector: vector) == min(vectorSize, rowCount - vector * vectorSize) else { return .notDone }
         }
@@ -55,7 +55,7 @@ extension ChunkReader {
             }
             return true
         }
-        guard relation == nil, type.payload == [.words] || type.payload == [.reals], present == nil || present!.isConstant == true else {
+        guard isDirect, type.payload == [.words] || type.payload == [.reals], present == nil || present!.isConstant == true else {
             return false
         }
         column.removeAll()
@@ -71,7 +71,7 @@ extension ChunkReader {
 
     /// Implements `ColumnReader.numbers` for columns that are not collections.
     func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {
-        guard relation == nil else { return false }
+        guard isDirect else { return false }
         if let present, present.isConstant != true {
             guard present.ones(ofVector: vector) == min(vectorSize, rowCount - vector * vectorSize) else { return false }
         }

@@ -13,6 +13,8 @@ final class ChunkReader: Sendable {
     let sharedPresence: (column: Int, isNested: Bool)?
     /// The relation to another column; nil if there is none.
     let relation: RelationReader?
+    /// The prediction that the differences in the chunk refer to; nil if there is none. The other streams of numbers are nil then.
+    let prediction: PredictionReader?
     /// The decoded entries and their codes, after their first use.
     let decodedEntries = Mutex<Column?>(nil)
     let decodedCodes = Mutex<[Int64]?>(nil)
@@ -39,7 +41,8 @@ final class ChunkReader: Sendable {
         _ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText],
         memory: MemoryScope,
         presence: ((PresenceReference) throws(Damage) -> BooleansReader)? = nil,
-        related: ((Relation) throws(Damage) -> RelationSource)? = nil
+        related: ((Relation) throws(Damage) -> RelationSource)? = nil,
+        predicted: ((Prediction) throws(Damage) -> [PredictionSource])? = nil
     ) throws(Damage) {
         self.type = type
         self.rowCount = rowCount
@@ -63,12 +66,8 @@ final class ChunkReader: Sendable {
             present = try found[.present].map { (bytes) throws(Damage) in try BooleansReader(bytes, count: rowCount) }
             sharedPresence = nil
         }
-        if let bytes = found[.relation] {
-            guard !type.isCollection, found[.lengths] == nil, let related else { throw Damage("a relation where none is allowed") }
-            relation = try RelationReader(bytes, rowCount: rowCount, open: related)
-        } else {
-            relation = nil
-        }
+        (relation, prediction) = try ChunkReader.openRelation(
+            found, type: type, rowCount: rowCount, present: present, memory: memory, related: related, predicted: predicted)
         if type.isCollection {
             let reader = try LengthsReader(try need(.lengths), count: rowCount)
             lengths = reader
@@ -84,10 +83,10 @@ final class ChunkReader: Sendable {
             }
             keys = nil
         }
-        self.words = try words(.words, elementCount)
+        self.words = prediction == nil ? try words(.words, elementCount) : nil
         extra = try words(.extra, elementCount)
         tags = try words(.tags, elementCount)
-        reals = type.payload.contains(.reals) ? try FloatsReader(try need(.reals), count: elementCount) : nil
+        reals = type.payload.contains(.reals) && prediction == nil ? try FloatsReader(try need(.reals), count: elementCount) : nil
         text = type.payload.contains(.text) ? try TextReader(try need(.text), count: elementCount, shared: sharedText, memory: memory) : nil
         self.parts = parts.map { ($0.kind, $0.bytes.count) }
     }
@@ -98,12 +97,12 @@ final class ChunkReader: Sendable {
         case .lengths: "lengths"
         case .keys: keys?.encodingName
         case .elementPresent: elementPresent?.encodingName
-        case .words: words?.encodingName
+        case .words: words?.encodingName ?? prediction?.differences.encodingName
         case .extra: extra?.encodingName
         case .reals: reals?.encodingName
         case .text: text?.encodingName
         case .tags: tags?.encodingName
-        case .relation: relation.map { "\($0.relation.kind)" }
+        case .relation: relation.map { "\($0.relation.kind)" } ?? prediction?.prediction.name
         }
     }
 
@@ -115,6 +114,10 @@ final class ChunkReader: Sendable {
         if let relation {
             try readRelated(relation, vector: vector, count: count, into: &column)
             return try memory.note(count * 8 + column.text.bytes.count)
+        }
+        if let prediction {
+            try readPredicted(prediction, vector: vector, count: count, into: &column)
+            return try memory.note(count * 8)
         }
         guard type.isCollection else {
             try readPayload(vector: vector, count: count, presence: present, into: &column)
@@ -238,6 +241,7 @@ final class ChunkReader: Sendable {
         trap(unless: row >= 0 && row < rowCount, "row outside the segment")
         if let present, !(try present.value(at: row)) { return .null }
         if let relation { return try relatedValue(relation, at: row) }
+        if let prediction { return try predictedValue(prediction, at: row) }
         guard let lengths else { return try scalar(at: row) }
         let range = try lengths.range(at: row)
         guard range.lowerBound >= 0, range.upperBound <= elementCount else { throw Damage("list bounds outside the elements") }
@@ -259,9 +263,10 @@ final class ChunkReader: Sendable {
     /// Returns the value of one row of a bool, int or link column; nil if it is null.
     func word(at row: Int) throws(Damage) -> Int64? {
         trap(
-            unless: row >= 0 && row < rowCount && words != nil && lengths == nil,
+            unless: row >= 0 && row < rowCount && (words != nil || prediction?.prediction.form == nil) && lengths == nil,
             "word(at:) needs a row of the segment, in a column with one integer per row")
         if let present, !(try present.value(at: row)) { return nil }
+        if let prediction { return try prediction.number(at: row) }
         guard let relation else { return try words!.value(at: row) }
         guard let entry = try relation.entry(at: row) else { return try relation.original!.word(at: row) }
         if let elementPresent, !(try elementPresent.value(at: entry)) { return nil }
@@ -271,9 +276,10 @@ final class ChunkReader: Sendable {
     /// Returns the value of one row of a float or double column; nil if it is null.
     func real(at row: Int) throws(Damage) -> Double? {
         trap(
-            unless: row >= 0 && row < rowCount && reals != nil && lengths == nil,
+            unless: row >= 0 && row < rowCount && (reals != nil || prediction?.prediction.form != nil) && lengths == nil,
             "real(at:) needs a row of the segment, in a column with one float per row")
         if let present, !(try present.value(at: row)) { return nil }
+        if let prediction, let form = prediction.prediction.form { return try prediction.double(at: row, form: form) }
         guard let relation else { return try reals!.value(at: row) }
         guard let entry = try relation.entry(at: row) else { return try relation.original!.real(at: row) }
         if let elementPresent, !(try elementPresent.value(at: entry)) { return nil }

@@ -62,6 +62,7 @@ final class ColumnEncoder {
         var column = column
         column.normalise()
         if case .related(let related) = role { return add(column, related, presence: presence, prepared: prepared) }
+        if case .predicted(let predicted) = role { return add(column, predicted, presence: presence) }
         let isSource = if case .source = role { true } else { false }
         var streams: [(kind: StreamKind, bytes: [UInt8])] = []
         if let present = column.present {
@@ -96,6 +97,13 @@ final class ColumnEncoder {
         streams += prepared ?? ColumnEncoder.numbers(entries, profile: profile)
         streams.append((.relation, related.relation.encoded(exceptions: related.exceptions, profile: profile)))
         text?.add(entries.text, present: entries.present, rows: column.count)
+        keep(streams, of: column)
+    }
+
+    /// Adds a column that stores differences from a prediction.
+    private func add(_ column: Column, _ predicted: PredictedColumn, presence: (kind: StreamKind, bytes: [UInt8])?) {
+        var streams = predicted.streams
+        if let present = column.present { streams.append(presence ?? (.present, BooleansEncoder.encode(present, profile: profile))) }
         keep(streams, of: column)
     }
 

@@ -281,8 +281,9 @@ private struct DerivedSegment {
                 $0.overlaid == nil ? header.entryPosition(of: segment.type.columns[$0.column].id, near: $0.column) : nil
             })
         for (entryPosition, stored) in header.entries.enumerated() where !replaced.contains(entryPosition) {
-            let references = [try segment.presenceSource(of: entryPosition), try segment.relationSource(of: entryPosition)]
-            guard references.contains(where: { $0.map(replaced.contains) ?? false }), let index = segment.type.index(ofID: stored.columnID)
+            var references = Set(try segment.relationSources(of: entryPosition))
+            if let other = try segment.presenceSource(of: entryPosition) { references.insert(other) }
+            guard !replaced.isDisjoint(with: references), let index = segment.type.index(ofID: stored.columnID)
             else { continue }
             differing.removeAll { $0.column == index }
             differing.append((index, nil))

@@ -130,6 +130,9 @@ extension SnapshotCore {
         if let relation = chunk.relation?.relation {
             encoding = "\(relation.kind)(\(name(relation.column)))" + (relation.entries == 0 ? "" : " " + encoding)
         }
+        if let prediction = chunk.prediction?.prediction {
+            encoding = "\(prediction.name)(\(prediction.sources.map(name).joined(separator: ", "))) " + encoding
+        }
         guard let outer = chunk.sharedPresence else { return encoding }
         return encoding + " \(outer.isNested ? "validity-within" : "validity-of")(\(name(outer.column)))"
     }
@@ -148,7 +151,8 @@ extension ColumnStatistics {
 extension ChunkReader {
     /// The encoding of the largest stream that contains values.
     var encodingName: String {
-        let payload = streams.filter { type.payload.contains($0.kind) }.sorted { $0.length > $1.length }
+        let kinds = prediction == nil ? type.payload : [.words]
+        let payload = streams.filter { kinds.contains($0.kind) }.sorted { $0.length > $1.length }
         let values = payload.prefix(1).map(\.encoding).joined()
         return type.isCollection ? "\(type.collection)(\(values))" : values
     }

@@ -216,6 +216,7 @@ final class StoredColumn: ColumnReader {
         if raw.isOverlaid(vector) { return nil }
         // Entries are not in the order of the rows, but their bounds are those of all rows.
         if let relation = chunk.relation { return chunk.zone(of: relation) }
+        if chunk.prediction != nil { return Zone(mayHaveNulls: chunk.present != nil, allNull: false, bounds: .none) }
         let count = min(vectorSize, rowCount - vector * vectorSize)
         let ones = chunk.present.map { $0.ones(ofVector: vector) } ?? count
         var zone = Zone(mayHaveNulls: ones != count, allNull: ones == 0, bounds: .none)

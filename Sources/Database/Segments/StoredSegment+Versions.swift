@@ -68,7 +68,7 @@ extension StoredSegment {
 
     /// Returns whether the chunks are the same, byte by byte or by reference, and also the text that they share with other segments and the
     /// validity that they share with other columns.
-    private func isEncodedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int, isSource: Bool = false) throws(Damage) -> Bool {
+    private func isEncodedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int, depth: Int = 0) throws(Damage) -> Bool {
         let a = header.entries[mine], b = other.header.entries[theirs]
         let shared = (sharedIndices[mine] ?? []).map { header.shared[$0] },
             others = (other.sharedIndices[theirs] ?? []).map { other.header.shared[$0] }
@@ -82,10 +82,10 @@ extension StoredSegment {
         } else {
             guard a.packed != nil, b.packed != nil, try chunkBytes(mine).elementsEqual(try other.chunkBytes(theirs)) else { return false }
         }
-        // Equal chunks follow from the column at the same position, which must be the same too.
-        if !isSource, let from = try relationSource(of: mine) {
-            guard from != mine, from < header.entries.count, from < other.header.entries.count,
-                try isEncodedAlike(from, other, from, isSource: true)
+        // Equal chunks follow from the columns at the same positions, which must be the same too.
+        for from in try relationSources(of: mine) {
+            guard from != mine, from < header.entries.count, from < other.header.entries.count, depth < StoredSegment.maximumReferences,
+                try isEncodedAlike(from, other, from, depth: depth + 1)
             else { return false }
         }
         // Equal chunks refer to the same position, but the validity stream there may differ.
@@ -93,6 +93,9 @@ extension StoredSegment {
         guard let there = try other.outerPresence(of: theirs) else { return false }
         return here.elementsEqual(there)
     }
+
+    /// A prediction leads to a map, and a map to a column without a relation.
+    private static let maximumReferences = 2
 
     /// Reads a column of both segments and marks the rows whose values differ.
     private func compare(_ index: Int, _ other: StoredSegment, in differing: inout Bits) throws(Damage) {

@@ -24,6 +24,8 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     case modelledStreams = 35
     /// Dictionaries of doubles, and Floats that were rounded to some digits.
     case doubleEncodings = 36
+    /// Chunks store differences from a prediction by other columns or earlier rows.
+    case predictions = 37
 
     var bit: UInt64 { 1 << rawValue }
 

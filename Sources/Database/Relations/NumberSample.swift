@@ -1,0 +1,115 @@
+import FirnBytes
+import FirnCodecs
+import FirnTable
+
+/// The numbers of a column, as predictions use them: its integers, or the integers that stand for its doubles.
+struct NumberColumn: Sendable {
+    var index: Int
+    /// Nil if the numbers are the integers of the column.
+    var form: NumberForm?
+    /// The bytes of the column without a prediction.
+    var bytes: Int
+
+    /// 86,400 if most numbers are the seconds of whole days, 1 otherwise.
+    var unit: Int64 = 1
+
+    /// Whether it is a column of floats, not of doubles.
+    var isSingle = false
+
+    /// The digits after the point; 0 for integers and for multiples of another base; nil if sums of numbers mean nothing.
+    var digits: Int? { form.map { $0.isLinear ? $0.digits ?? 0 : nil } ?? 0 }
+
+    /// Whether a prediction of such columns is looked for.
+    static func accepts(_ column: Column) -> Bool {
+        switch column.type.kind {
+        case .int, .float, .double: !column.type.isCollection
+        case .date: !column.type.isCollection
+        default: false
+        }
+    }
+
+    /// Returns the numbers of some rows, 0 where there is none, and appends the places of rows with a value but without a number.
+    func numbers(of column: Column, rows: Range<Int>, exceptions: inout [Int]) -> [Int64] {
+        guard let form else {
+            return rows.map { column.present?[$0] ?? true ? column.words[$0] : 0 }
+        }
+        return rows.map { row in
+            guard column.present?[row] ?? true else { return 0 }
+            if let number = form.integer(column.reals[row]) { return number }
+            exceptions.append(row - rows.lowerBound)
+            return 0
+        }
+    }
+}
+
+/// The numbers of a column in the rows of a sample.
+struct NumberSample: Sendable {
+    let column: NumberColumn
+    /// 0 where there is none.
+    let numbers: [Int64]
+    /// The bits of each double; empty for integers.
+    let doubles: [UInt64]
+    /// Whether a row has no value, or a double that is no number.
+    let isMissing: [Bool]
+    /// How many rows have a double that is no number.
+    let exceptions: Int
+    /// The greatest magnitude.
+    let most: UInt64
+
+    /// The seconds of a day.
+    private static let day: Int64 = 86_400
+
+    init(_ column: NumberColumn, of part: Column) {
+        var exceptions: [Int] = []
+        numbers = column.numbers(of: part, rows: 0..<part.count, exceptions: &exceptions)
+        doubles = column.form == nil ? [] : part.reals.map(\.bitPattern)
+        var isMissing = (0..<part.count).map { !(part.present?[$0] ?? true) }
+        for row in exceptions { isMissing[row] = true }
+        self.isMissing = isMissing
+        self.exceptions = exceptions.count
+        most = numbers.reduce(1) { max($0, $1.magnitude) }
+        var own = column
+        if part.type.kind == .date, numbers.count(where: { $0 % NumberSample.day == 0 }) * 5 > numbers.count * 4 {
+            own.unit = NumberSample.day
+        }
+        self.column = own
+    }
+}
+
+/// Estimates how many bits integers take when each is stored with a code for its magnitude.
+struct CodeLength {
+    /// Small numbers have a code each; larger ones two for each power of two, and the rest of their bits.
+    private var counts = [Int](repeating: 0, count: CodeLength.small + 2 * 60)
+    private var extra = 0
+    private var total = 0
+    private static let small = 32
+
+    init(_ numbers: some Sequence<Int64>, around center: Int64) {
+        for number in numbers {
+            let magnitude = zigzag(number &- center)
+            total += 1
+            if magnitude < UInt64(CodeLength.small) {
+                counts[Int(magnitude)] += 1
+            } else {
+                let exponent = 63 - magnitude.leadingZeroBitCount
+                counts[CodeLength.small + 2 * (exponent - 5) + Int(magnitude >> UInt64(exponent - 1)) & 1] += 1
+                extra += exponent - 1
+            }
+        }
+    }
+
+    /// The bits of one number.
+    var bits: Double {
+        guard total > 0 else { return 0 }
+        var bits = Double(extra)
+        for count in counts where count > 0 { bits += Double(count) * (logarithm(Double(total)) - logarithm(Double(count))) }
+        return bits / Double(total)
+    }
+
+    /// Returns the bits of one number, around a number in their middle, and of one step.
+    static func bits(_ numbers: [Int64]) -> Double {
+        let hop = max(1, numbers.count / 31)
+        let middle = stride(from: 0, to: numbers.count, by: hop).map { numbers[$0] }.sorted()
+        return middle.isEmpty ? 0 : CodeLength(numbers, around: middle[middle.count / 2]).bits
+    }
+}

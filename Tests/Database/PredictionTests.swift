@@ -1,0 +1,152 @@
+import FirnBytes
+import FirnCodecs
+import FirnKit
+import Testing
+
+@testable import FirnDatabase
+@testable import FirnStore
+@testable import FirnTable
+
+/// Columns that other columns or earlier rows predict: random tables with planted relations, written, changed, compacted and read.
+@Suite struct PredictionTests {
+    private let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("start", ColumnType(.date)), ColumnSchema("days", ColumnType(.int)),
+            ColumnSchema("end", ColumnType(.date, optional: true)), ColumnSchema("gross", ColumnType(.double)),
+            ColumnSchema("tax", ColumnType(.double)), ColumnSchema("net", ColumnType(.double, optional: true)),
+            ColumnSchema("celsius", ColumnType(.double)), ColumnSchema("fahrenheit", ColumnType(.double)),
+            ColumnSchema("years", ColumnType(.double)), ColumnSchema("single", ColumnType(.float)),
+            ColumnSchema("region", ColumnType(.string)),
+            ColumnSchema("total", ColumnType(.int, optional: true)), ColumnSchema("level", ColumnType(.float, optional: true)),
+        ])
+
+    /// Rows with relations, of which one in `exceptions` does not hold, and nulls. Totals grow in each of `regions` groups.
+    private func rows(_ count: Int, regions: Int, exceptions: Int, _ random: inout Random) -> [[Value]] {
+        var totals = (0..<regions).map { _ in Int64(random.below(1_000_000)) }
+        return (0..<count).map { i in
+            let isException = exceptions > 0 && random.below(exceptions) == 0
+            let days = random.below(20_000), start = 10_000 + random.below(9000), region = i % regions
+            let gross = random.below(10_000_000), tax = random.below(3_000_000), celsius = random.below(4000) - 2000
+            totals[region] += Int64(random.below(30))
+            return [
+                .date(Timestamp(seconds: Int64(start) * 86_400)), .int(Int64(days)),
+                random.chance(10)
+                    ? .null : .date(Timestamp(seconds: Int64(start + days + (isException ? 1 + random.below(9) : 0)) * 86_400)),
+                .double(Double(gross) / 100), .double(Double(tax) / 100),
+                random.chance(15) ? .null : .double(isException ? .pi * Double(gross) : Double(gross - tax) / 100),
+                .double(Double(celsius) / 10), .double(isException ? -0.0 : ((Double(celsius) / 10 * 1.8 + 32) * 100).rounded() / 100),
+                .double(Double(days) / 365.25), .float(Float(Double(gross + 25) / 100)), .string("region \(region)"),
+                random.chance(20) ? .null : .int(totals[region]), random.chance(20) ? .null : .float(Float(random.below(1000)) / 10),
+            ]
+        }
+    }
+
+    private func make(_ rows: [[Value]], _ path: String, profile: Profile = .standard) throws -> Database {
+        let database = try Database.create(path: path), transaction = try database.begin()
+        transaction.profile = profile
+        try transaction.extendSchema([type])
+        try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
+        try transaction.commit()
+        return database
+    }
+
+    private func encodings(_ database: Database) throws -> [String: String] {
+        let columns = try database.snapshot().statistics()[0].columns
+        return Dictionary(uniqueKeysWithValues: columns.map { ($0.name, $0.encodings.map(\.name).joined(separator: ", ")) })
+    }
+
+    private func expect(_ database: Database, holds model: [Int64: [Value]], _ note: String) throws {
+        let snapshot = try Database.open(path: database.path).snapshot(), table = snapshot.table(named: "T")!
+        let back = try allRows(table), expected = model.sorted { $0.key < $1.key }
+        #expect(back.map(\.id) == expected.map(\.key), "\(note)")
+        for (row, wanted) in zip(back, expected) where row.values != wanted.value {
+            Issue.record("\(note), row \(row.id): \(row.values) for \(wanted.value)")
+            break
+        }
+        for (id, values) in expected.suffix(40) { #expect(try table.row(id) == values, "\(note), row \(id)") }
+        let defects = snapshot.verify(full: true)
+        #expect(defects.isEmpty, "\(note): \(defects)")
+    }
+
+    @Test(arguments: Tier.isLong ? [1, 2, 3, 4, 5] : [1, 2, 4])
+    func `predicted columns stay the same through changes, flushes and compaction`(_ seed: UInt64) throws {
+        var random = Random(seed: seed)
+        let count = [1500, 5000, 20_000, 70_000, 9000][Int(seed - 1)], exceptions = [0, 40, 50, 100, 30][Int(seed - 1)]
+        let rows = rows(count, regions: count / 40, exceptions: exceptions, &random)
+        let folder = TemporaryFolder(), database = try make(rows, folder.file("a.firn"), profile: seed == 2 ? .small : .standard)
+        var model = Dictionary(uniqueKeysWithValues: rows.enumerated().map { (Int64($0.offset), $0.element) })
+        let names = try encodings(database)
+        #expect(names["single"]!.hasPrefix("linear(") || names["gross"]!.hasPrefix("linear("), "\(names)")
+        #expect(names["net"]!.hasPrefix("linear(") || names["gross"]!.hasPrefix("linear("), "\(names)")
+        #expect(names["end"]!.hasPrefix("linear(") || names["days"]!.hasPrefix("linear("), "\(names)")
+        #expect(names["years"]!.hasPrefix("linear(") || names["days"]!.hasPrefix("linear("), "\(names)")
+        let degrees = names["fahrenheit"]! + names["celsius"]!
+        #expect(degrees.contains("linear(") || degrees.contains("map("), "\(names)")
+        #expect(names["total"]!.hasPrefix("last(region)"), "\(names)")
+        #expect(try database.store.newestRoot().readerFeatures & ReaderFeature.predictions.bit != 0)
+        try expect(database, holds: model, "written")
+
+        // A few changes become chunk overlays, many of them new chunks: of predicted columns, and of those that predict.
+        for (column, share) in [(2, 100), (3, 2), (5, 2), (1, 3), (10, 2)] {
+            let transaction = try database.begin()
+            for i in stride(from: 0, to: count, by: share) {
+                guard var values = model[Int64(i)] else { continue }
+                values[column] = rows[(i + 1) % count][column]
+                try transaction.update("T", rowID: Int64(i), column: type.columns[column].name, values[column])
+                model[Int64(i)] = values
+            }
+            let gone = Int64(random.below(count))
+            if model.removeValue(forKey: gone) != nil { try transaction.delete("T", rowID: gone) }
+            try transaction.commit()
+            let flush = try database.begin()
+            try flush.flushAll()
+            try flush.commit()
+            if count < 10_000 || Tier.isLong || column == 10 { try expect(database, holds: model, "flushed \(column) in one of \(share)") }
+        }
+        try database.snapshot().compact(to: folder.file("b.firn"))
+        try expect(try Database.open(path: folder.file("b.firn")), holds: model, "compacted")
+    }
+
+    @Test func `the same rows give the same encodings, and fast files predict nothing`() throws {
+        var random = Random(seed: 9)
+        let rows = rows(3000, regions: 30, exceptions: 50, &random), folder = TemporaryFolder()
+        #expect(try encodings(make(rows, folder.file("a.firn"))) == encodings(make(rows, folder.file("b.firn"))))
+        let fast = try make(rows, folder.file("c.firn"), profile: .fast)
+        #expect(try !encodings(fast).values.contains { $0.contains("linear(") || $0.contains("last(") })
+        #expect(try fast.store.newestRoot().readerFeatures & ReaderFeature.predictions.bit == 0)
+    }
+
+    @Test func `numbers without a relation are not predicted`() throws {
+        var random = Random(seed: 4)
+        let noise = TypeSchema("N", columns: (0..<6).map { ColumnSchema("c\($0)", ColumnType($0 % 2 == 0 ? .int : .double)) })
+        let rows = (0..<4000).map { _ in
+            (0..<6).map { $0 % 2 == 0 ? Value.int(Int64(random.below(100_000))) : .double(Double(random.below(100_000)) / 100) }
+        }
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn")), transaction = try database.begin()
+        try transaction.extendSchema([noise])
+        try transaction.bulkWriter("N").append(RandomTables.batch(rows, of: noise, in: Schema([noise])))
+        try transaction.commit()
+        #expect(try database.store.newestRoot().readerFeatures & ReaderFeature.predictions.bit == 0)
+    }
+
+    @Test func `versions are compared by value where a prediction leads to another chunk`() throws {
+        var random = Random(seed: 5)
+        let rows = rows(20_000, regions: 200, exceptions: 80, &random), folder = TemporaryFolder()
+        let database = try make(rows, folder.file("a.firn")), before = try database.snapshot(), transaction = try database.begin()
+        // Columns that predict others are encoded again; the others must not change.
+        for i in 0..<20_000 where i % 3 != 0 {
+            try transaction.update("T", rowID: Int64(i), column: "days", .int(Int64(i % 40)))
+            try transaction.update("T", rowID: Int64(i), column: "gross", .double(Double(i % 40)))
+            try transaction.update("T", rowID: Int64(i), column: "region", .string("r\(i % 9)"))
+        }
+        try transaction.flushAll()
+        try transaction.commit()
+        let after = try database.snapshot()
+        let old = try before.core.segment(type: 0, index: 0), new = try after.core.segment(type: 0, index: 0)
+        for column in type.columns.indices where ![1, 3, 10].contains(column) {
+            #expect(try old.allRows(column).isStoredAs(try new.allRows(column)), "\(type.columns[column].name)")
+        }
+        #expect(after.verify(full: true).isEmpty)
+    }
+}
