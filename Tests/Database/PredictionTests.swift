@@ -130,6 +130,30 @@ import Testing
         #expect(try database.store.newestRoot().readerFeatures & ReaderFeature.predictions.bit == 0)
     }
 
+    @Test(arguments: ["one value", "new values", "none"])
+    func `groups of later segments differ from those of the first`(later: String) throws {
+        var random = Random(seed: 11)
+        let pair = TypeSchema(
+            "T", columns: [ColumnSchema("group", ColumnType(.string, optional: true)), ColumnSchema("total", ColumnType(.int))])
+        var totals = (0..<50).map { _ in Int64(random.below(1 << 40)) }
+        let rows = (0..<150_000).map { i -> [Value] in
+            totals[i % 50] += Int64(random.below(100))
+            let group: Value =
+                i < 70_000 || later == "none" && i % 2 == 0
+                ? .string("group \(i % 50)")
+                : later == "one value" ? .string("group 1") : later == "none" ? .null : .string("group \(random.below(1 << 40)) of many")
+            return [group, .int(totals[i % 50])]
+        }
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn")), transaction = try database.begin()
+        try transaction.extendSchema([pair])
+        try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: pair, in: Schema([pair])))
+        try transaction.commit()
+        #expect(try encodings(database)["total"]!.contains("last(group)"))
+        let snapshot = try Database.open(path: database.path).snapshot()
+        #expect(try allRows(snapshot.table(named: "T")!).map(\.values) == rows)
+        #expect(snapshot.verify(full: true).isEmpty)
+    }
+
     @Test func `versions are compared by value where a prediction leads to another chunk`() throws {
         var random = Random(seed: 5)
         let rows = rows(20_000, regions: 200, exceptions: 80, &random), folder = TemporaryFolder()

@@ -108,7 +108,8 @@ struct PredictionWork {
         let isLinear = if case .linear = candidate.prediction.rule { true } else { false }
         return candidate.prediction.sources.allSatisfy { source in
             switch roles[source] {
-            case .alone, .source: columns[source] != nil
+            // Groups are codes, which text may no longer have in this segment.
+            case .alone, .source: columns[source] != nil && (isLinear || canBeCoded[source] && RelationWork.hasCodes(columns[source]))
             case .related: isLinear
             case .predicted: false
             }
@@ -154,7 +155,8 @@ struct PredictionWork {
         switch prediction.rule {
         case .linear(let terms, let shift, let constant): subtract(terms, shift, constant, from: &differences)
         case .last(let source, _, let block, _):
-            guard let groups = ColumnClasses(values(source), limit: max(rows / 2, 2)) else { return nil }
+            // A column with one value is stored without codes.
+            guard let groups = ColumnClasses(values(source), limit: max(rows / 2, 2)), groups.count >= 2 else { return nil }
             let keys = groups.count + (groups.hasNulls ? 1 : 0)
             let start = (0..<rows).first { !skipped[$0] }.map { differences[$0] } ?? 0
             prediction.rule = .last(column: source, keys: keys, block: block, start: start)
