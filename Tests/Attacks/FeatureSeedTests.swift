@@ -158,6 +158,29 @@ import Testing
         }
     }
 
+    /// Columns that other columns and earlier rows of a group predict, with exceptions and nulls.
+    @Test func `seeds have relations and predicted numbers`() throws {
+        let type = TypeSchema(
+            "P",
+            columns: [
+                ColumnSchema("from", ColumnType(.date)), ColumnSchema("days", ColumnType(.int)), ColumnSchema("to", ColumnType(.date)),
+                ColumnSchema("net", ColumnType(.double)), ColumnSchema("tax", ColumnType(.double, optional: true)),
+                ColumnSchema("house", ColumnType(.int)), ColumnSchema("name", ColumnType(.string)), ColumnSchema("meter", ColumnType(.int)),
+            ])
+        try file("predictions") { transaction in
+            try load(transaction, type, 900) { i in
+                let x = mix(i), from = 17_000 + x % 900, days = x / 1000 % 500, cents = x / 7 % 60_000, house = mix(mix(i) % 10_000) % 9
+                return [
+                    .date(Timestamp(seconds: Int64(from) * 86_400)), .int(Int64(days)),
+                    .date(Timestamp(seconds: Int64(from + days) * 86_400 + (i % 90 == 7 ? 60 : 0))), .double(Double(cents) / 100),
+                    x % 11 == 0 ? .null : .double(i % 70 == 3 ? 1 / 3 : (Double(cents) * 0.07).rounded() / 100),
+                    .int(Int64(house * 13)), .string("house \(mix(house))"),
+                    .int(Int64(house * house * 90_001 + mix(mix(i) % 20_000) % 3000)),
+                ]
+            }
+        }
+    }
+
     /// Two segments with a shared dictionary in a separate extent, and columns that would otherwise not be stored.
     @Test func `seeds have a dictionary that segments share`() throws {
         try file("shared") { transaction in

@@ -242,7 +242,7 @@ private final class Nowhere: ExtentSource, Sendable {
             y = chunk(
                 (.words, ones), (.reals, doubles([0.5])),
                 (.relation, linear(cents, [(2, 3, cents), (0, 1, whole)], shift: 2, exceptions: [9])))
-        for _ in 0..<300 {
+        for _ in 0..<(Tier.isLong ? 30_000 : 300) {
             var chunks = [group, a, x, y]
             for _ in 0...random.below(3) {
                 let chunk = random.below(4), byte = random.below(min(chunks[chunk].count, 60))
