@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test func `the same rows still give the same chunks`() throws {
+    @Test func `the same rows still give the same validity`() throws {
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"), atFirstCommit: true)
         let transaction = try database.begin()
@@ -286,8 +286,13 @@ import Testing
             return (snapshot, try snapshot.core.segment(type: 0, index: 0))
         }
         for column in type.columns.indices {
-            let now = Array(try segments[0].1.chunkBytes(column)), then = Array(try segments[1].1.chunkBytes(column))
-            #expect(now == then, "column \(column)")
+            // How values are encoded may change: later encoders find that "c" follows from "b".
+            let streams = try segments.map { segment in
+                try Chunk.split(try segment.1.chunkBytes(column)).filter { $0.kind == .present || $0.kind == .presentLike }
+                    .map { [$0.kind.rawValue] + Array($0.bytes) }
+            }
+            #expect(streams[0] == streams[1], "column \(column)")
+            #expect(streams[0].isEmpty == (column == 0), "column \(column)")
         }
         // Column 2 is present where column 1 is: kind 10, one byte, the position.
         let chunk = Array(try segments[1].1.chunkBytes(2)),
