@@ -21,11 +21,12 @@ struct PredictionWork {
 
     /// At most so many columns are compared with each other.
     private static let maximumColumns = 64
+    /// Predicted numbers are read several times as slowly as bit-packed ones, and scans read full segments.
+    private var isScanned: Bool { profile == .standard && rows >= segmentSize }
     /// A prediction must save this share of the bytes of the column, in hundredths.
-    private static let minimumShare = 10
-    /// Predicted numbers are read several times as slowly as bit-packed ones, so in full segments, which scans read, they must save 3/4 of a
-    /// bit a row.
-    private var minimumGain: Int { profile == .standard && rows >= segmentSize ? rows * 3 / 32 : 48 }
+    private var minimumShare: Int { isScanned ? 25 : 10 }
+    /// A prediction must save so many bytes: in full segments 3/4 of a bit a row.
+    private var minimumGain: Int { isScanned ? rows * 3 / 32 : 48 }
 
     init(_ columns: [Column?], canBeCoded: [Bool], profile: Profile, threads: Int, relations: RelationWork) {
         (self.columns, self.canBeCoded, self.profile, self.threads) = (columns, canBeCoded, profile, threads)
@@ -139,7 +140,7 @@ struct PredictionWork {
     }
 
     /// The block of the rule `last`: the whole segment, or 8 vectors of segments that scans and look-ups read.
-    private var block: Int { profile == .standard && rows >= segmentSize ? 4 : 0 }
+    private var block: Int { isScanned ? 4 : 0 }
 
     // MARK: Trials
 
@@ -220,7 +221,7 @@ struct PredictionWork {
         let gains = tried.map { trial -> Double in
             let size = size(trial.target, roles, prepared)
             let gain = size - trial.column.size
-            guard gain >= minimumGain, gain * 100 >= size * PredictionWork.minimumShare else { return 0 }
+            guard gain >= minimumGain, gain * 100 >= size * minimumShare else { return 0 }
             // Of two columns that predict each other, the first stays.
             let isLater = trial.column.prediction.sources.allSatisfy { $0 < trial.target }
             return Double(gain) * (isLater ? 1.02 : 1)
