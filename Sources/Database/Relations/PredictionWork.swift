@@ -67,7 +67,7 @@ struct PredictionWork {
 
     // MARK: Numbers
 
-    /// Encodes the columns of numbers that were not encoded yet, of which the forms of their numbers follow.
+    /// Encodes the columns of numbers that were not encoded before. The streams show in which form each stores its doubles.
     private mutating func openNumbers(
         _ known: [(target: Int, prediction: Prediction)]?, _ roles: [ColumnRole], _ prepared: inout [Int: RelationWork.Streams]
     ) {
