@@ -212,15 +212,23 @@ struct PageTrial {
         let raw = sample.bytes.count + sample.count
         let pages = Self.pages(sample, plan: plan)
         guard raw > 8 << 10, pages.count > 7 else { return }
-        let trial = Self.spread(pages, bytes: 256 << 10, raw: raw)
-        let share = Double(pages.count) / Double(max(trial.count, 1))
-        let training = Self.spread(pages, bytes: Self.trainingBytes, raw: raw)
-        let dictionary = Self.train(sample, training, terminated: plan.terminated, size: min(raw / 3, Self.maximumDictionaryBytes))
+        var training = Set(Self.spread(pages.indices, bytes: Self.trainingBytes, raw: raw))
+        // Pages of later segments are not among those of the training.
+        if segments > 1, training.count == pages.count { training = training.filter { $0 % 4 != 3 } }
+        let dictionary = Self.train(
+            sample, training.sorted().map { pages[$0] }, terminated: plan.terminated, size: min(raw / 3, Self.maximumDictionaryBytes))
         guard !dictionary.isEmpty else { return }
         let stored = TrainedText.encode(dictionary: dictionary, level: profile.isSmall ? 19 : 9)
         var candidate = plan
         candidate.dictionary = dictionary
-        let size = Self.size(sample, candidate, trial) * share
+        // A dictionary holds parts of the pages of its training, so these are smaller than others.
+        let others = pages.indices.filter { !training.contains($0) }
+        let known = Double(training.count) / Double(pages.count * segments)
+        var size = 0.0
+        for (part, share) in [(training.sorted(), known), (others, 1 - known)] where share > 0.05 {
+            let trial = Self.spread(part[...], bytes: 256 << 10, raw: raw * part.count / pages.count)
+            size += Self.size(sample, candidate, trial.map { pages[$0] }) * Double(pages.count) / Double(max(trial.count, 1)) * share
+        }
         // The cost of the blob is divided among the segments that are known to follow.
         guard size + Double(stored.count) / Double(segments) < bytes * 0.97 else { return }
         bytes = size + (segments == 1 ? Double(stored.count) : 0)
@@ -234,11 +242,12 @@ struct PageTrial {
         return stride(from: 0, to: text.count, by: perPage).map { $0..<min(text.count, $0 + perPage) }
     }
 
-    /// Returns evenly spread pages with about `bytes` in total.
-    private static func spread(_ pages: [Range<Int>], bytes: Int, raw: Int) -> [Range<Int>] {
-        guard raw > bytes, pages.count > 16 else { return pages }
+    /// Returns evenly spread pages with about `bytes` of `raw` in total.
+    private static func spread<Pages: RandomAccessCollection<Page>, Page>(_ pages: Pages, bytes: Int, raw: Int) -> [Page]
+    where Pages.Index == Int {
+        guard raw > bytes, pages.count > 16 else { return Array(pages) }
         let wanted = max(16, pages.count * bytes / raw)
-        return (0..<wanted).map { pages[$0 * pages.count / wanted] }
+        return (0..<wanted).map { pages[pages.startIndex + $0 * pages.count / wanted] }
     }
 
     private static func size(_ text: Text, _ plan: PagePlan, _ pages: [Range<Int>]) -> Double {
