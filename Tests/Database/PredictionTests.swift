@@ -117,6 +117,51 @@ import Testing
         #expect(try fast.store.newestRoot().readerFeatures & ReaderFeature.predictions.bit == 0)
     }
 
+    @Test func `sums of three and four columns are found`() throws {
+        var random = Random(seed: 21)
+        let kinds: [(String, ScalarKind)] = [
+            ("a", .int), ("b", .int), ("c", .int), ("sum", .int), ("x", .double), ("y", .double), ("z", .double), ("w", .double),
+            ("balance", .double), ("day", .date),
+        ]
+        let type = TypeSchema("T", columns: kinds.map { ColumnSchema($0.0, ColumnType($0.1)) })
+        let rows = (0..<3000).map { i -> [Value] in
+            let n = (0..<3).map { _ in Int64(random.below(100_000)) }, cents = (0..<4).map { _ in random.below(1_000_000) }
+            let sum = n.reduce(0, +) + (i % 61 == 0 ? 1 : 0), balance = cents[0] + cents[1] - cents[2] - cents[3]
+            return n.map { .int($0) } + [.int(sum)] + cents.map { .double(Double($0) / 100) }
+                + [.double(Double(balance) / 100), .date(Timestamp(seconds: Int64(random.below(9000)) * 86_400))]
+        }
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn")), transaction = try database.begin()
+        try transaction.extendSchema([type])
+        try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
+        try transaction.commit()
+        let names = try encodings(database), predicted = names.filter { $0.value.hasPrefix("linear(") }
+        #expect(predicted.count == 2 && Set(predicted.keys).intersection(["a", "b", "c", "sum"]).count == 1, "\(names)")
+        #expect(predicted.contains { $0.value.hasPrefix("linear(a, b, c)") || $0.value.contains("sum") }, "\(names)")
+        #expect(predicted.contains { $0.value.split(separator: ")")[0].split(separator: ",").count == 4 }, "\(names)")
+        let snapshot = try database.snapshot()
+        for (row, wanted) in zip(try allRows(snapshot.table(named: "T")!), rows) where row.values != wanted {
+            Issue.record("\(row.values) for \(wanted)")
+        }
+        #expect(snapshot.verify(full: true).isEmpty)
+    }
+
+    @Test func `dates are predicted in days`() throws {
+        var random = Random(seed: 22)
+        let type = TypeSchema("T", columns: ["shipped", "received"].map { ColumnSchema($0, ColumnType(.date)) })
+        let rows = (0..<70_000).map { _ -> [Value] in
+            let day = Int64(random.below(2500)), later = day + 1 + Int64(random.below(30))
+            return [day, later].map { .date(Timestamp(seconds: (8000 + $0) * 86_400)) }
+        }
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn")), transaction = try database.begin()
+        try transaction.extendSchema([type])
+        try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
+        try transaction.commit()
+        let names = try encodings(database)
+        #expect(names["received"]!.hasPrefix("linear(shipped)") && !names["shipped"]!.contains("linear("), "\(names)")
+        let table = try database.snapshot().table(named: "T")!
+        for (row, wanted) in zip(try allRows(table), rows) where row.values != wanted { Issue.record("\(row.values) for \(wanted)") }
+    }
+
     @Test func `numbers without a relation are not predicted`() throws {
         var random = Random(seed: 4)
         let noise = TypeSchema("N", columns: (0..<6).map { ColumnSchema("c\($0)", ColumnType($0 % 2 == 0 ? .int : .double)) })

@@ -24,6 +24,8 @@ struct LinearSearch {
     private let shapes: [[Double]]
     /// Of each column, its numbers in some places, divided by its unit.
     private let steps: [[Int64]]
+    /// The sums of more than two columns.
+    private let longSums: [Int: [[SumSearch.Term]]]
 
     /// Pairs are first compared in so many rows.
     private static let few = 256
@@ -43,6 +45,17 @@ struct LinearSearch {
                 sample.numbers[places[$0]] / sample.column.unit
             }
         }
+        longSums = LinearSearch.longSums(samples, places)
+    }
+
+    private static func longSums(_ samples: [NumberSample], _ places: [Int]) -> [Int: [[SumSearch.Term]]] {
+        let digits = min(samples.lazy.compactMap(\.column.digits).max() ?? 0, LinearSearch.powers.count - 1)
+        return SumSearch(
+            samples.map { sample in
+                guard let own = sample.column.digits, own <= digits else { return nil }
+                return places.map { sample.numbers[$0] / sample.column.unit &* LinearSearch.powers[digits - own] }
+            }
+        ).sums
     }
 
     /// So many places show whether one column is the sum of others.
@@ -99,6 +112,9 @@ struct LinearSearch {
             for guess in slopes(target, source) { consider(guess) }
         }
         for guess in sums(target) { consider(guess) }
+        for terms in longSums[target] ?? [] {
+            if let guess = whole(target, terms.map { ($0.source, $0.sign) }) { consider(guess) }
+        }
         found.sort { $0.bytes < $1.bytes }
         return Array(found.prefix(3))
     }

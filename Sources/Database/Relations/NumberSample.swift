@@ -84,9 +84,11 @@ struct CodeLength {
     private var total = 0
     private static let small = 32
 
-    init(_ numbers: some Sequence<Int64>, around center: Int64) {
+    /// The distances of the numbers from `center` are multiples of `unit`.
+    init(_ numbers: some Sequence<Int64>, around center: Int64, unit: Int64 = 1) {
         for number in numbers {
-            let magnitude = zigzag(number &- center)
+            let distance = number &- center
+            let magnitude = zigzag(unit == 1 ? distance : distance / unit)
             total += 1
             if magnitude < UInt64(CodeLength.small) {
                 counts[Int(magnitude)] += 1
@@ -110,6 +112,20 @@ struct CodeLength {
     static func bits(_ numbers: [Int64]) -> Double {
         let hop = max(1, numbers.count / 31)
         let middle = stride(from: 0, to: numbers.count, by: hop).map { numbers[$0] }.sorted()
-        return middle.isEmpty ? 0 : CodeLength(numbers, around: middle[middle.count / 2]).bits
+        guard !middle.isEmpty else { return 0 }
+        let center = middle[middle.count / 2]
+        return CodeLength(numbers, around: center, unit: unit(numbers, around: center)).bits
+    }
+
+    /// Returns the greatest number that divides the distances of the numbers from `center`, which the integer encodings factor out: whole
+    /// days are multiples of 86,400 seconds.
+    private static func unit(_ numbers: [Int64], around center: Int64) -> Int64 {
+        var unit: UInt64 = 0
+        for number in numbers {
+            var rest = (number &- center).magnitude
+            while rest != 0 { (unit, rest) = (rest, unit % rest) }
+            if unit == 1 { return 1 }
+        }
+        return unit == 0 || unit > UInt64(Int64.max) ? 1 : Int64(unit)
     }
 }
