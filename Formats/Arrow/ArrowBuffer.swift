@@ -31,16 +31,14 @@ enum ArrowBuffer: Sendable {
         switch self {
         case .none: try body(UnsafeRawBufferPointer(start: nil, count: 0))
         case .bytes(let bytes): try bytes.withBytes(body)
-        case .words(let words): try words.withUnsafeBufferPointer { (words) throws(E) in try body(UnsafeRawBufferPointer(words)) }
-        case .reals(let reals): try reals.withUnsafeBufferPointer { (reals) throws(E) in try body(UnsafeRawBufferPointer(reals)) }
+        case .words(let words): try words.withBytes(body)
+        case .reals(let reals): try reals.withBytes(body)
         case .pooled(let buffer, let bytes):
             try buffer.withValues(UInt8.self) { (all) throws(E) in
                 try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(all)[bytes]))
             }
         case .bits(let bits):
-            try bits.words.withUnsafeBufferPointer { (words) throws(E) in
-                try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(words)[..<count]))
-            }
+            try bits.words.withBytes { (words) throws(E) in try body(UnsafeRawBufferPointer(rebasing: words[..<count])) }
         }
     }
 }

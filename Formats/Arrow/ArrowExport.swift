@@ -179,6 +179,7 @@ private struct ArrayCursor {
         let count =
             switch field.type {
             case .structure, .fixedList: 1
+            case .bytes(.view), .text(.view): 4
             case .bytes, .text: 3
             default: 2
             }

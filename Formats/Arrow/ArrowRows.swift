@@ -22,8 +22,10 @@ package struct ArrowRows: @unchecked Sendable {
     /// - Parameters:
     ///   - type: the type whose rows they are, if they are those of a table: readers that know Firn then restore its schema.
     ///   - coded: the positions of columns of texts whose Arrow type is a dictionary, if `canBeCoded` permits it.
+    ///   - viewed: the positions of columns of texts whose Arrow type is that of views, with the same condition.
     package init(
-        _ columns: [ColumnSchema], of type: TypeSchema? = nil, in schema: Schema, sample: [Column]? = nil, coded: Set<Int> = []
+        _ columns: [ColumnSchema], of type: TypeSchema? = nil, in schema: Schema, sample: [Column]? = nil, coded: Set<Int> = [],
+        viewed: Set<Int> = []
     ) {
         self.schema = schema
         self.columns = columns
@@ -33,7 +35,8 @@ package struct ArrowRows: @unchecked Sendable {
             guard let field = mapping.field(column) else { continue }
             if let sample { ArrowMapping.chooseUnits(field, sample[position], column) }
             positions.append(position)
-            fields.append(coded.contains(position) ? ArrowRows.dictionary(of: field) : field)
+            let isViewed = viewed.contains(position)
+            fields.append(coded.contains(position) ? ArrowRows.dictionary(of: field) : isViewed ? ArrowRows.views(field) : field)
         }
         self.positions = positions
         self.fields = fields
@@ -63,6 +66,10 @@ package struct ArrowRows: @unchecked Sendable {
         return out
     }
 
+    private static func views(_ field: ArrowField) -> ArrowField {
+        ArrowField(field.name, .text(.view), nullable: field.isNullable, metadata: field.metadata)
+    }
+
     private static func dictionary(of values: ArrowField) -> ArrowField {
         let field = ArrowField(values.name, values.type, nullable: values.isNullable, metadata: values.metadata)
         field.dictionary = .init(
@@ -71,7 +78,7 @@ package struct ArrowRows: @unchecked Sendable {
     }
 
     /// Converts the values of all columns given to the initializer. `name` is the file, for errors.
-    /// - Parameter ready: columns in Arrow's layout by position, in place of their values; among them are all columns of dictionaries.
+    /// - Parameter ready: columns in Arrow's layout by position, in place of their values; among them are all columns of dictionaries and views.
     /// - Throws: `FirnError` if the Arrow type of a column cannot express one of its values.
     package func record(_ values: [Column], ready: [Int: ReadyColumn] = [:], count: Int, threads: Int = 1, name: String)
         throws(FirnError) -> ArrowRecord

@@ -7,11 +7,14 @@ package enum ReadyColumn: Sendable {
     case numbers(NumberColumn)
     /// Texts as codes.
     case codes(CodedColumn)
+    /// Texts as views.
+    case views(ViewColumn)
 
     package var footprint: Int {
         switch self {
         case .numbers(let numbers): numbers.rows.count * numbers.width
         case .codes(let codes): codes.footprint
+        case .views(let views): views.footprint
         }
     }
 
@@ -21,6 +24,7 @@ package enum ReadyColumn: Sendable {
             numbers.rows = numbers.rows.lowerBound + rows.lowerBound..<numbers.rows.lowerBound + rows.upperBound
             return .numbers(numbers)
         case .codes(let codes): return .codes(codes[rows])
+        case .views(let views): return .views(views[rows])
         }
     }
 
@@ -28,6 +32,7 @@ package enum ReadyColumn: Sendable {
     func part(_ field: ArrowField) throws(ArrowFault) -> ArrowRecord.Part {
         switch self {
         case .codes(let codes): return try codes.part(field)
+        case .views(let views): return try views.part(field)
         case .numbers(let numbers):
             let bytes = numbers.rows.lowerBound * numbers.width..<numbers.rows.upperBound * numbers.width
             return ArrowRecord.Part(

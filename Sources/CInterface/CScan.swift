@@ -20,10 +20,15 @@ extension CTable {
             segments: start..<end, threads: CTable.threads(given.threads))
         if let filter = given.where { request.filter = try text(filter, "the predicate") }
         if given.limit > 0 { request.limit = Int(given.limit) }
-        guard given.flags & ~Int64(FIRN_SCAN_DICTIONARIES.rawValue) == 0 else {
+        let dictionaries = Int64(FIRN_SCAN_DICTIONARIES.rawValue), views = Int64(FIRN_SCAN_VIEWS.rawValue)
+        guard given.flags & ~(dictionaries | views) == 0 else {
             throw FirnError(.usage, "the options have the unknown flags \(given.flags)")
         }
-        if given.flags != 0 { request.coded = try coded(request.columns) }
+        if given.flags & dictionaries != 0 { request.coded = try coded(request.columns) }
+        if given.flags & views != 0 {
+            let texts = request.columns.indices.filter { ArrowRows.canBeCoded(table.type.columns[request.columns[$0]]) }
+            request.viewed = Set(texts).subtracting(request.coded)
+        }
         return request
     }
 
@@ -40,22 +45,21 @@ public func firnScan(
         let table = try CTable.reading(table, "table")
         guard let out else { throw FirnError(.usage, "the stream is NULL") }
         var request = try table.request(options)
-        let rows = try table.arrowRows(request.columns, coded: request.coded), path = table.path, kept = rows.positions
+        let rows = try table.arrowRows(request.columns, coded: request.coded, viewed: request.viewed), kept = rows.positions
+        guard kept.count < request.columns.count else { return try export(table, request, rows, out) }
         // Columns that Arrow cannot hold are not read.
-        let all = request.columns, coded = request.coded
-        guard kept.count == all.count else {
-            request.columns = kept.map { all[$0] }
-            request.coded = Set(kept.indices.filter { coded.contains(kept[$0]) })
-            let fewer = try table.arrowRows(request.columns, coded: request.coded)
-            return try export(table, request, fewer, path, out)
-        }
-        try export(table, request, rows, path, out)
+        let all = request
+        request.columns = kept.map { all.columns[$0] }
+        request.coded = Set(kept.indices.filter { all.coded.contains(kept[$0]) })
+        request.viewed = Set(kept.indices.filter { all.viewed.contains(kept[$0]) })
+        try export(table, request, try table.arrowRows(request.columns, coded: request.coded, viewed: request.viewed), out)
     }
 }
 
 private func export(
-    _ table: CTable, _ request: ScanRequest, _ rows: ArrowRows, _ path: String, _ out: UnsafeMutablePointer<ArrowArrayStream>
+    _ table: CTable, _ request: ScanRequest, _ rows: ArrowRows, _ out: UnsafeMutablePointer<ArrowArrayStream>
 ) throws(FirnError) {
+    let path = table.path
     var request = request
     request.numbers = rows.numbers
     let scan = try TableScan<ArrowRecord>(table.table, request, path: path) { (read, threads) throws(FirnError) in

@@ -43,8 +43,10 @@ final class CTable: CReader {
 
     /// Returns how columns become Arrow columns. The unit of dates without a logical type is that which the values of the table's first
     /// segment need, so that all scans of the table have the same schema.
-    /// - Parameter coded: the positions in `positions` of texts that become dictionaries.
-    func arrowRows(_ positions: [Int], coded: Set<Int> = []) throws(FirnError) -> ArrowRows {
+    /// - Parameters:
+    ///   - coded: the positions in `positions` of texts that become dictionaries.
+    ///   - viewed: the positions in `positions` of texts that become views.
+    func arrowRows(_ positions: [Int], coded: Set<Int> = [], viewed: Set<Int> = []) throws(FirnError) -> ArrowRows {
         let columns = positions.map { table.type.columns[$0] }
         var sample: [Column]?
         if columns.contains(where: ArrowRows.needsSample), table.segmentCount > 0 {
@@ -58,7 +60,7 @@ final class CTable: CReader {
                 }
             } catch { throw FirnError(error, in: path) }
         }
-        return ArrowRows(columns, of: table.type, in: table.schema, sample: sample, coded: coded)
+        return ArrowRows(columns, of: table.type, in: table.schema, sample: sample, coded: coded, viewed: viewed)
     }
 
     /// Whether all dates of a segment are whole days, so that a sample of them would say no more than none.

@@ -81,6 +81,13 @@ struct CodedTexts {
         return CodedColumn(codes, count: rows, present: present, values: dictionary)
     }
 
+    /// Returns the texts of all rows that were announced as views of those of the dictionary.
+    func viewed(_ memory: MemoryScope, _ pool: BufferPool) throws(Damage) -> ViewColumn {
+        trap(unless: count == rows, "rows that were announced are missing")
+        try memory.note(rows * MemoryLayout<Int32>.size)
+        return ViewColumn(codes, count: rows, present: present, values: dictionary, pool)
+    }
+
     /// Returns the texts. Rows without a value have an empty text.
     func column(_ memory: MemoryScope) throws(Damage) -> Column {
         try codes.withValues(Int32.self) { (codes) throws(Damage) in try column(UnsafeBufferPointer(rebasing: codes[..<rows]), memory) }

@@ -122,6 +122,15 @@ struct SegmentReader: Sendable {
         return try texts.coded(memory)
     }
 
+    /// Returns the texts of a column as views.
+    func viewed(_ position: Int) throws(Damage) -> ViewColumn {
+        let memory = MemoryScope(table.memory, type: table.type.name, column: table.type.columns[position].name)
+        let reader = try segment.column(position)
+        guard count > 0, var texts = try CodedTexts(reader, rows: count, pool) else { return ViewColumn(try column(position), pool) }
+        for chosen in chosen { try texts.append(reader, vector: chosen.vector, rows: chosen.rows) }
+        return try texts.viewed(memory, pool)
+    }
+
     private func take(_ part: Column, isFirst: Bool, into column: inout Column, _ memory: MemoryScope) throws(Damage) {
         try column.hold(memory, adding: part.footprint)
         if isFirst { column = part } else { column.append(contentsOf: part) }

@@ -11,6 +11,8 @@ struct ScanRequest: Sendable {
     var columns: [Int]
     /// The positions in `columns` of texts that are read as codes.
     var coded: Set<Int> = []
+    /// The positions in `columns` of texts that are read as views.
+    var viewed: Set<Int> = []
     /// The positions in `columns` of numbers that are read into Arrow's layout.
     var numbers: [Int: NumberLayout] = [:]
     var filter: String?
@@ -193,6 +195,7 @@ final class ScanSource: Sendable {
     private func ready(_ index: Int, _ reader: SegmentReader) throws(Damage) -> ReadyColumn? {
         let column = request.columns[index]
         if request.coded.contains(index) { return .codes(try reader.coded(column)) }
+        if request.viewed.contains(index) { return .views(try reader.viewed(column)) }
         return try request.numbers[index].flatMap { (layout) throws(Damage) in try reader.numbers(column, as: layout) }.map { .numbers($0) }
     }
 

@@ -108,8 +108,13 @@ static void dictionaries(const firn_table *numbers, struct firn_scan_options *op
     CHECK(drain(&stream, NULL) == 1000);
     options->size = offsetof(struct firn_scan_options, flags); /* as in the first header */
     CHECK(firn_scan(numbers, options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 1000);
-    options->size = sizeof *options, options->flags = 2;
+    options->size = sizeof *options, options->flags = 4;
     fails(firn_scan(numbers, options, &stream, &error), FIRN_USAGE, "flags");
+    options->flags = FIRN_SCAN_VIEWS;
+    CHECK(firn_scan(numbers, options, &stream, &error) == FIRN_OK && stream.get_schema(&stream, &schema) == 0);
+    CHECK(strcmp(schema.children[1]->format, "vu") == 0);
+    schema.release(&schema);
+    CHECK(drain(&stream, NULL) == 1000);
     options->flags = 0;
 }
 

@@ -4,7 +4,7 @@ import Testing
 /// What the code may use only so often. Each budget is what the code uses today: lower it when the code uses less, and never raise it
 /// without a reason in the commit.
 private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int)] = [
-    ("Formats/Arrow", 142, 1, 17, 13),
+    ("Formats/Arrow", 137, 1, 17, 13),
     ("Formats/CSV", 162, 19, 1, 14),
     ("Formats/Exchange", 170, 7, 3, 3),
     ("Formats/JSON", 116, 22, 5, 8),

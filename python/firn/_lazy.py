@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 _PART_ROWS = 1 << 19
 
 
-def lazy_frame(source: Any, kinds: dict[str, str]) -> polars.LazyFrame:
+def lazy_frame(source: Any, kinds: dict[str, str], **options: Any) -> polars.LazyFrame:
     """Returns a lazy frame that pushes columns, filters and limits into the scans of a table or folder. `kinds` are the kinds
-    of the columns that have single values."""
+    of the columns that have single values. `options` are those of each scan."""
     import polars
     from polars.io.plugins import register_io_source
 
     def scan(columns: Any, predicate: Any, rows: int | None) -> tuple[Any, bool]:
         """Returns a scan, and whether it has applied the whole filter, whose rows a limit counts."""
         if predicate is None:
-            return source.scan(columns, None, rows), True
+            return source.scan(columns, None, rows, **options), True
         where, is_exact = polars_predicate(predicate, kinds)
         try:
-            return source.scan(columns, where, rows if is_exact else None), is_exact
+            return source.scan(columns, where, rows if is_exact else None, **options), is_exact
         except UsageError:
             # A folder cannot join names of folders with other columns by OR.
             if where is None:
                 raise
-            return source.scan(columns, None, None), False
+            return source.scan(columns, None, None, **options), False
 
     def read(columns: Any, predicate: Any, rows: int | None, batch_size: int | None) -> Iterator[polars.DataFrame]:
         found, is_filtered = scan(columns, predicate, rows)
@@ -49,7 +49,7 @@ def lazy_frame(source: Any, kinds: dict[str, str]) -> polars.LazyFrame:
             if left == 0:
                 return
 
-    schema = polars.DataFrame(source.scan(limit=0)).schema
+    schema = polars.DataFrame(source.scan(limit=0, **options)).schema
     return register_io_source(read, schema=schema, validate_schema=True)
 
 

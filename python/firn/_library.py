@@ -21,6 +21,8 @@ ABI_VERSION = 2
 _INTERRUPTED = 11
 # FIRN_SCAN_DICTIONARIES of firn.h.
 SCAN_DICTIONARIES = 1
+# FIRN_SCAN_VIEWS of firn.h.
+SCAN_VIEWS = 2
 
 # int32 (void *context, int64 done, int64 total)
 ProgressFunction = ctypes.CFUNCTYPE(c_int32, c_void_p, c_int64, c_int64)

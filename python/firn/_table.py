@@ -12,6 +12,7 @@ from ._html import SHOWN_ROWS, first_rows
 from ._library import (
     Handle,
     SCAN_DICTIONARIES,
+    SCAN_VIEWS,
     QueryOptions,
     ScanOptions,
     call,
@@ -135,6 +136,7 @@ class Scan(_Readable):
         segments: range | None = None,
         threads: int | None = None,
         dictionaries: bool = False,
+        views: bool = False,
     ) -> None:
         columns, where, limit = _list(columns, "columns"), _text(where, "where"), _count(limit, "limit")
         threads = _count(threads, "threads")
@@ -153,6 +155,7 @@ class Scan(_Readable):
         self.segments = segments
         self.threads = threads
         self.dictionaries = dictionaries
+        self.views = views
         # Wrong names and predicates are reported here, and not when the rows are read.
         if columns is not None or where is not None:
             self._cursor().release()
@@ -171,13 +174,18 @@ class Scan(_Readable):
             options.segment_count = min(len(self.segments), _LARGEST)
         if self.threads is not None:
             options.threads = self.threads
-        if self.dictionaries:
-            options.flags = SCAN_DICTIONARIES
+        options.flags = (SCAN_DICTIONARIES if self.dictionaries else 0) | (SCAN_VIEWS if self.views else 0)
         return options, columns
 
     @property
     def _is_empty(self) -> bool:
         return self.limit == 0 or (self.segments is not None and len(self.segments) == 0)
+
+    def to_polars(self) -> polars.DataFrame:
+        """Returns all rows as a Polars frame."""
+        if self.views or self.dictionaries:
+            return super().to_polars()
+        return Scan(self.table, self.columns, self.where, self.limit, self.segments, self.threads, views=True).to_polars()
 
     def _fill_stream(self, address: int) -> None:
         options, _kept = self._options()
@@ -188,8 +196,8 @@ class Scan(_Readable):
 
     def __arrow_c_schema__(self) -> object:
         """Returns the Arrow C schema of the stream in a capsule."""
-        if self.dictionaries:
-            # The columns that are dictionaries are known to the stream alone.
+        if self.dictionaries or self.views:
+            # The columns that are dictionaries or views are known to the stream alone.
             return self.to_reader().schema.__arrow_c_schema__()
         return super().__arrow_c_schema__()
 
@@ -344,6 +352,7 @@ class Table(_Readable):
         segments: range | None = None,
         threads: int | None = None,
         dictionaries: bool = False,
+        views: bool = False,
     ) -> Scan:
         """Returns the rows that match, in the order of the table.
 
@@ -355,11 +364,13 @@ class Table(_Readable):
             threads: the number of threads; None for one per processor.
             dictionaries: whether columns of texts that repeat are Arrow dictionaries. The first segment of the table
                 decides which columns these are.
+            views: whether columns of texts that are not dictionaries are Arrow string views, which Polars reads without
+                a copy.
 
         Raises:
             firn.UsageError: a column does not exist, or the predicate is wrong.
         """
-        return Scan(self, columns, where, limit, segments, threads, dictionaries)
+        return Scan(self, columns, where, limit, segments, threads, dictionaries, views)
 
     def query(
         self,
@@ -426,7 +437,7 @@ class Table(_Readable):
         kinds = {
             column.name: "day" if column.is_day else column.kind for column in self.schema if column.collection is None
         }
-        return lazy_frame(self, kinds)
+        return lazy_frame(self, kinds, views=True)
 
     def __getitem__(self, key: Any) -> dict[str, Any]:
         """Returns the row with a primary key; a tuple if the key has several columns.
@@ -477,6 +488,10 @@ class Table(_Readable):
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Iterates over the rows as dicts."""
         return iter(self.scan())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Returns all rows as a Polars frame."""
+        return self.scan(views=True).to_polars()
 
     def _fill_stream(self, address: int) -> None:
         call(lib.firn_scan, self._handle(), None, address)

@@ -378,6 +378,22 @@ class Arrow(unittest.TestCase):
             self.assertEqual(stored.to_table(columns=["i"]).column_names, ["i"])
             self.assertEqual(stored.count_rows(pyarrow.compute.field("i") == 3), plain["i"].to_pylist().count(3))
 
+    def test_texts_of_any_length_are_views_if_a_scan_wants_them(self):
+        import pyarrow
+
+        chance = random.Random(2)
+        texts = [None if n % 11 == 0 else "é" * (n % 3) + "".join(chance.choices("abcdef", k=n % 17)) for n in range(5000)]
+        with tempfile.TemporaryDirectory() as folder:
+            db = firn.create(Path(folder, "views.firn"))
+            with db.write() as transaction:
+                transaction["rows"].append(pyarrow.table({"t": texts, "last": [t or "" for t in texts], "l": [[t] for t in texts]}))
+            table = db["rows"]
+            for options in ({}, {"limit": 1}, {"where": "t ENDSWITH 'f'"}, {"where": "last = ''"}, {"columns": ["last"]}):
+                plain, viewed = table.scan(**options).to_arrow(), table.scan(views=True, **options).to_arrow()
+                viewed.validate(full=True)
+                self.assertTrue(viewed.cast(plain.schema).equals(plain))
+            self.assertEqual(str(table.scan(views=True).to_arrow().schema.field("l").type), "list<element: string>")
+
     def test_texts_that_repeat_are_dictionaries_if_a_scan_wants_them(self):
         import pyarrow
 
@@ -411,7 +427,18 @@ class Arrow(unittest.TestCase):
                         self.assertEqual(pyarrow.schema(scan).field(name).type, kind)
                     self.assertTrue(found.cast(plain.schema).equals(plain))
                     self.assertEqual([row.get("t") for row in itertools.islice(scan, 100)], plain.slice(0, 100)["t"].to_pylist())
+                    viewed = table.scan(views=True, **options).to_arrow()
+                    viewed.validate(full=True)
+                    for name in viewed.column_names:
+                        expected = pyarrow.int64() if name == "n" else pyarrow.string_view()
+                        self.assertEqual(viewed.schema.field(name).type, expected, name)
+                    self.assertTrue(viewed.cast(plain.schema).equals(plain))
+                    both = table.scan(views=True, dictionaries=True, **options).to_arrow()
+                    self.assertTrue(both.cast(plain.schema).equals(plain))
             values = [value for part in parts for value in part]
+            with db.write() as transaction:
+                transaction["viewed"].append(table.scan(views=True))
+            self.assertTrue(db["viewed"].to_arrow().cast(table.to_arrow().schema).equals(table.to_arrow()))
             self.assertEqual(table.scan(["t"], dictionaries=True).to_arrow()["t"].to_pylist(), values)
             with db.write() as transaction:
                 transaction["copy"].append(table.scan(dictionaries=True))

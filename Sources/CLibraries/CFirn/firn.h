@@ -304,7 +304,12 @@ enum firn_scan_flag {
     ** Columns of texts that repeat are Arrow dictionaries with indexes of 32 bits, which engines group and compare
     ** faster. The first segment of the table decides which columns these are. firn_cursor_open ignores this flag.
     */
-    FIRN_SCAN_DICTIONARIES = 1
+    FIRN_SCAN_DICTIONARIES = 1,
+    /*
+    ** Columns of texts are Arrow string views, which Polars reads without copying them. Together with
+    ** FIRN_SCAN_DICTIONARIES, those that are not dictionaries. firn_cursor_open ignores this flag.
+    */
+    FIRN_SCAN_VIEWS = 2
 };
 
 /* What a scan reads. Set everything to zero, then size, then what differs from the default. */
