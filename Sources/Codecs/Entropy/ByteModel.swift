@@ -6,7 +6,9 @@
 /// the byte so far and by the match, mix the predictions in the logistic domain (context mixing; M. Mahoney, "Adaptive weighing of context
 /// models for lossless data compression", 2005). All arithmetic is on integers, so that every machine computes the same bits.
 struct ByteModel: ~Copyable {
-    private typealias Inputs = SIMD8<Int32>
+    private typealias Inputs = SIMD8<Int16>
+    private typealias Weights = SIMD8<Int32>
+    private typealias Slots = SIMD8<UInt32>
 
     private static let contexts = 7
     /// The counters of a context for the four bits of half a byte lie in one cache line.
@@ -26,12 +28,13 @@ struct ByteModel: ~Copyable {
     /// The position after the last occurrence of each hash of five bytes.
     private let matches: UnsafeMutablePointer<Int32>
     /// Weights in 1/65,536: by the bits of the byte so far, and by the match.
-    private let weights: UnsafeMutablePointer<Inputs>, matchWeights: UnsafeMutablePointer<Inputs>
-    /// For each context: the hash of its bytes, the first counter of its line, and the position of the line's first counter.
+    private let weights: UnsafeMutablePointer<Weights>, matchWeights: UnsafeMutablePointer<Weights>
+    /// For each context: the hash of its bytes.
     private let hashes: UnsafeMutablePointer<UInt64>
-    private let lines: UnsafeMutablePointer<Int>, turns: UnsafeMutablePointer<Int>
+    /// For each context: the first counter of its line, and the position of the line's first counter.
+    private var lines = Slots(), turns = Slots()
     /// The counters that predict the current bit.
-    private let slots: UnsafeMutablePointer<Int>
+    private var slots = Slots()
     private let tables = LogisticTables.shared
     /// The bytes so far, in memory of the caller.
     private let bytes: UnsafeMutablePointer<UInt8>
@@ -62,13 +65,10 @@ struct ByteModel: ~Copyable {
         matches = .allocate(capacity: 1 << ByteModel.matchTableLog)
         matches.initialize(repeating: 0, count: 1 << ByteModel.matchTableLog)
         weights = .allocate(capacity: 256)
-        weights.initialize(repeating: Inputs(repeating: 20_000), count: 256)
+        weights.initialize(repeating: Weights(repeating: 20_000), count: 256)
         matchWeights = .allocate(capacity: 128)
-        matchWeights.initialize(repeating: Inputs(repeating: 20_000), count: 128)
+        matchWeights.initialize(repeating: Weights(repeating: 20_000), count: 128)
         hashes = .allocate(capacity: ByteModel.contexts)
-        lines = .allocate(capacity: ByteModel.contexts)
-        turns = .allocate(capacity: ByteModel.contexts)
-        slots = .allocate(capacity: ByteModel.contexts)
         startByte()
     }
 
@@ -79,9 +79,6 @@ struct ByteModel: ~Copyable {
         weights.deallocate()
         matchWeights.deallocate()
         hashes.deallocate()
-        lines.deallocate()
-        turns.deallocate()
-        slots.deallocate()
     }
 
     // MARK: Predicting
@@ -89,18 +86,22 @@ struct ByteModel: ~Copyable {
     /// Returns the probability that the next bit is one, in 1/65,536.
     @inline(__always)
     mutating func predict() -> UInt32 {
-        let counters = counters, tables = tables
+        let tables = tables
+        // Written out, because a loop over the lanes of vectors stays a loop over memory.
+        slots = lines | ((turns &+ Slots(repeating: UInt32(truncatingIfNeeded: half &* 5))) & 15)
         var inputs = Inputs()
-        for i in 0..<ByteModel.contexts {
-            let slot = lines[i] &+ (turns[i] &+ half &* 5) & 15
-            slots[i] = slot
-            inputs[i] = tables.stretch[Int(counters[slot] >> 20)]
-        }
+        inputs[0] = input(slots[0])
+        inputs[1] = input(slots[1])
+        inputs[2] = input(slots[2])
+        inputs[3] = input(slots[3])
+        inputs[4] = input(slots[4])
+        inputs[5] = input(slots[5])
+        inputs[6] = input(slots[6])
         matchSlot = -1
         if matchLength > 0 {
             let expected = Int(bytes[matchAt]) | 256
-            if expected >> (8 &- bit) == partial {
-                matchSlot = min(matchLength, ByteModel.maximumMatch) &* 2 &+ (expected >> (7 &- bit)) & 1
+            if expected &>> (8 &- bit) == partial {
+                matchSlot = min(matchLength, ByteModel.maximumMatch) &* 2 &+ (expected &>> (7 &- bit)) & 1
                 inputs[7] = tables.stretch[Int(matchCounters[matchSlot] >> 20)]
             } else {
                 matchLength = 0
@@ -109,20 +110,31 @@ struct ByteModel: ~Copyable {
         self.inputs = inputs
         weightAt = partial
         matchWeightAt = min(matchLength, 15) &* 8 &+ bit
-        let a = ByteModel.mix(inputs, weights[weightAt]), b = ByteModel.mix(inputs, matchWeights[matchWeightAt])
+        let wide = Weights(truncatingIfNeeded: inputs)
+        let (a, b) = ByteModel.mix(wide, weights[weightAt], matchWeights[matchWeightAt])
         first = tables.logistic(a)
         second = tables.logistic(b)
-        return UInt32(max(32, min(65_536 &- 32, tables.logistic((a &+ b) >> 1))))
+        return UInt32(max(32, min(65_536 &- 32, tables.logistic((a &+ b) &>> 1))))
     }
 
     @inline(__always)
-    private static func mix(_ inputs: Inputs, _ weights: Inputs) -> Int32 {
-        ((inputs &* weights) &>> 3).wrappedSum() >> 13
+    private func input(_ slot: UInt32) -> Int16 { tables.stretch[Int(counters[Int(slot)] &>> 20)] }
+
+    /// Returns the sums of the inputs with two sets of weights.
+    @inline(__always)
+    private static func mix(_ inputs: Weights, _ a: Weights, _ b: Weights) -> (Int32, Int32) {
+        let x = (inputs &* a) &>> 3, y = (inputs &* b) &>> 3
+        let both = Weights(lowHalf: x.lowHalf &+ x.highHalf, highHalf: y.lowHalf &+ y.highHalf)
+        let sums = both.evenHalf &+ both.oddHalf
+        return ((sums[0] &+ sums[1]) &>> 13, (sums[2] &+ sums[3]) &>> 13)
     }
 
     /// The bits of the half byte so far, after a one.
     private var half: Int {
-        @inline(__always) get { bit < 4 ? partial : partial & ((1 &<< (bit &- 4)) &- 1) | 1 &<< (bit &- 4) }
+        @inline(__always) get {
+            let seen = 1 &<< (bit & 3)
+            return partial & (seen &- 1) | seen
+        }
     }
 
     // MARK: Learning
@@ -130,11 +142,18 @@ struct ByteModel: ~Copyable {
     /// Learns a bit that was predicted.
     @inline(__always)
     mutating func update(_ value: Int) {
-        let target = Int32(value) << 16, tables = tables, counters = counters
-        weights[weightAt] = ByteModel.learn(weights[weightAt], inputs, (target &- first) >> 4)
-        matchWeights[matchWeightAt] = ByteModel.learn(matchWeights[matchWeightAt], inputs, (target &- second) >> 4)
-        for i in 0..<ByteModel.contexts { tables.count(value, &counters[slots[i]], limit: 30) }
-        if matchSlot >= 0 { tables.count(value, &matchCounters[matchSlot], limit: 255) }
+        let target = Int32(truncatingIfNeeded: value) &<< 16, tables = tables
+        weights[weightAt] = ByteModel.learn(weights[weightAt], inputs, (target &- first) &>> 4)
+        matchWeights[matchWeightAt] = ByteModel.learn(matchWeights[matchWeightAt], inputs, (target &- second) &>> 4)
+        let goal = tables.goal(value)
+        count(goal, slots[0])
+        count(goal, slots[1])
+        count(goal, slots[2])
+        count(goal, slots[3])
+        count(goal, slots[4])
+        count(goal, slots[5])
+        count(goal, slots[6])
+        if matchSlot >= 0 { matchCounters[matchSlot] = tables.moved(matchCounters[matchSlot], to: goal, limit: LogisticTables.upTo255) }
         partial = partial &<< 1 | value
         bit &+= 1
         if bit == 4 { startHalf(UInt64(partial)) }
@@ -142,9 +161,22 @@ struct ByteModel: ~Copyable {
     }
 
     @inline(__always)
-    private static func learn(_ weights: Inputs, _ inputs: Inputs, _ error: Int32) -> Inputs {
-        (weights &+ (inputs &* (error &* 16) &+ 0x8000) &>> 16).clamped(
-            lowerBound: Inputs(repeating: -largestWeight), upperBound: Inputs(repeating: largestWeight))
+    private func count(_ goal: Int64, _ slot: UInt32) {
+        counters[Int(slot)] = tables.moved(counters[Int(slot)], to: goal, limit: LogisticTables.upTo30)
+    }
+
+    /// `error` has at most 13 bits.
+    @inline(__always)
+    private static func learn(_ weights: Weights, _ inputs: Inputs, _ error: Int32) -> Weights {
+        // Both factors have 16 bits, which a processor multiplies faster than 32.
+        let products =
+            Weights(truncatingIfNeeded: inputs) &* Weights(truncatingIfNeeded: Inputs(repeating: Int16(truncatingIfNeeded: error)))
+        let learned = weights &+ (products &<< 4 &+ 0x8000) &>> 16
+        // Weights are seldom so large.
+        let outside = (learned &+ largestWeight) | (Weights(repeating: largestWeight) &- learned)
+        let four = outside.lowHalf | outside.highHalf, two = four.lowHalf | four.highHalf
+        guard two[0] | two[1] < 0 else { return learned }
+        return learned.clamped(lowerBound: Weights(repeating: -largestWeight), upperBound: Weights(repeating: largestWeight))
     }
 
     private mutating func endByte() {
@@ -174,7 +206,7 @@ struct ByteModel: ~Copyable {
             matchAt &+= 1
             matchLength &+= 1
         }
-        let key = Int(((history & 0xFF_FFFF_FFFF) &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 &- ByteModel.matchTableLog))
+        let key = Int(((history & 0xFF_FFFF_FFFF) &* 0x9E37_79B9_7F4A_7C15) &>> UInt64(64 &- ByteModel.matchTableLog))
         if matchLength == 0 {
             matchAt = Int(matches[key])
             while matchLength < matchAt, matchLength < 32, bytes[matchAt &- 1 &- matchLength] == bytes[count &- 1 &- matchLength] {
@@ -198,12 +230,13 @@ struct ByteModel: ~Copyable {
     /// Finds the lines of counters for half a byte. `before` is the first half of the byte, after a one, or zero.
     @inline(__always)
     private mutating func startHalf(_ before: UInt64) {
+        let log = log
         for i in 0..<ByteModel.contexts {
             var hash = (hashes[i] &+ UInt64(i &+ 1) &* 0x9E37_79B9_7F4A_7C15 ^ before &* 0xC2B2_AE3D_27D4_EB4F) &* 0xD6E8_FEB8_6659_FD93
-            hash ^= hash >> 32
+            hash ^= hash &>> 32
             hash = hash &* 0xD6E8_FEB8_6659_FD93
-            lines[i] = (i &<< log &+ Int(hash >> UInt64(64 &- log))) &<< ByteModel.lineLog
-            turns[i] = Int(hash & 15)
+            lines[i] = UInt32(truncatingIfNeeded: (i &<< log &+ Int(truncatingIfNeeded: hash &>> UInt64(64 &- log))) &<< ByteModel.lineLog)
+            turns[i] = UInt32(truncatingIfNeeded: hash & 15)
         }
     }
 }

@@ -3,10 +3,13 @@ struct LogisticTables: @unchecked Sendable {
     static let shared = LogisticTables()
 
     /// For each probability in 1/4,096: ln(p / (1 − p)) in 1/256.
-    let stretch: UnsafePointer<Int32>
+    let stretch: UnsafePointer<Int16>
     private let squash: UnsafePointer<Int32>
     /// For each number of bits seen: what share of the error a counter takes over, in 1/65,536.
-    private let rates: UnsafePointer<Int32>
+    private let rates: UnsafePointer<Int64>
+    /// For each number of bits seen, what is added to it: 1 if it is below 30, otherwise 0; then the same for 255.
+    private let more: UnsafePointer<UInt32>
+    static let upTo30 = 0, upTo255 = 1024
 
     /// 65,536 / (1 + e^(−x)) for x = −8, −7.5 … 8.
     private static let points: [Int32] = [
@@ -15,8 +18,8 @@ struct LogisticTables: @unchecked Sendable {
     ]
 
     private init() {
-        let squash = UnsafeMutablePointer<Int32>.allocate(capacity: 4096), stretch = UnsafeMutablePointer<Int32>.allocate(capacity: 4096)
-        let rates = UnsafeMutablePointer<Int32>.allocate(capacity: 1024)
+        let squash = UnsafeMutablePointer<Int32>.allocate(capacity: 4096), stretch = UnsafeMutablePointer<Int16>.allocate(capacity: 4096)
+        let rates = UnsafeMutablePointer<Int64>.allocate(capacity: 1024), more = UnsafeMutablePointer<UInt32>.allocate(capacity: 2048)
         for i in 0..<4096 {
             let low = LogisticTables.points[i >> 7], high = LogisticTables.points[i >> 7 &+ 1]
             squash[i] = low &+ (high &- low) &* Int32(i & 127) / 128
@@ -24,9 +27,14 @@ struct LogisticTables: @unchecked Sendable {
         var x: Int32 = 0
         for p in 0..<4096 {
             while x < 4095, squash[Int(x)] < Int32(p) &* 16 &+ 8 { x &+= 1 }
-            stretch[p] = x &- 2048
+            stretch[p] = Int16(truncatingIfNeeded: x &- 2048)
         }
-        for n in 0..<1024 { rates[n] = Int32(131_072 / (2 &* n &+ 3)) }
+        for n in 0..<1024 {
+            rates[n] = Int64(131_072 / (2 &* n &+ 3))
+            more[n] = n < 30 ? 1 : 0
+            more[1024 &+ n] = n < 255 ? 1 : 0
+        }
+        self.more = UnsafePointer(more)
         (self.squash, self.stretch, self.rates) = (UnsafePointer(squash), UnsafePointer(stretch), UnsafePointer(rates))
     }
 
@@ -34,11 +42,16 @@ struct LogisticTables: @unchecked Sendable {
     @inline(__always)
     func logistic(_ x: Int32) -> Int32 { squash[Int(max(-2048, min(2047, x)) &+ 2048)] }
 
-    /// Moves the probability of a counter to a bit. The more bits it has seen, up to `limit`, the less it moves.
+    /// What the probability of a counter moves to when it sees a bit.
     @inline(__always)
-    func count(_ bit: Int, _ counter: inout UInt32, limit: UInt32) {
-        let seen = counter & 1023, p = Int64(counter >> 10), target: Int64 = bit == 1 ? (1 << 22) &- 1 : 0
-        let moved = p &+ ((target &- p) &* Int64(rates[Int(seen)])) >> 16
-        counter = UInt32(truncatingIfNeeded: moved) << 10 | (seen < limit ? seen &+ 1 : seen)
+    func goal(_ bit: Int) -> Int64 { Int64(truncatingIfNeeded: 0 &- bit) & ((1 << 22) &- 1) }
+
+    /// Returns a counter whose probability has moved to a bit. The more bits it has seen, the less it moves. `limit` is
+    /// `upTo30` or `upTo255`.
+    @inline(__always)
+    func moved(_ counter: UInt32, to goal: Int64, limit: Int) -> UInt32 {
+        let seen = Int(counter & 1023), step = (goal &- Int64(counter &>> 10)) &* rates[seen]
+        // The lowest 10 bits of a step that was shifted by 16 and back by 10 are not part of it.
+        return counter &+ UInt32(truncatingIfNeeded: (step &>> 6) & ~1023) &+ more[limit &+ seen]
     }
 }
