@@ -1,16 +1,10 @@
 import FirnBytes
 import FirnCodecs
 import FirnKit
-import FirnStore
 import Testing
 
 @testable import FirnDatabase
 @testable import FirnTable
-
-/// A source without extents.
-private final class Nowhere: ExtentSource, Sendable {
-    func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer { throw Damage("nothing is there") }
-}
 
 /// Predictions that no writer makes: they are damage or have their meaning, and never trap.
 @Suite struct HostilePredictionTests {
@@ -22,44 +16,15 @@ private final class Nowhere: ExtentSource, Sendable {
             ColumnSchema("x", ColumnType(.double, optional: true), id: 3), ColumnSchema("y", ColumnType(.double, optional: true), id: 4),
         ])
 
-    private func integers(_ values: [Int64], isCoded: Bool = false) -> [UInt8] {
-        values.withUnsafeBufferPointer {
-            isCoded
-                ? IntegersEncoder.encodeCoded($0, present: nil, profile: .standard)
-                : IntegersEncoder.encode($0, present: nil, profile: .standard)
-        }
-    }
+    private func integers(_ values: [Int64], isCoded: Bool = false) -> [UInt8] { HostileSegment.integers(values, isCoded: isCoded) }
 
     private func doubles(_ values: [Double]) -> [UInt8] {
         values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: false, profile: .standard) }
     }
 
-    private func core(_ chunks: [[UInt8]]) -> SnapshotCore {
-        let entries = chunks.indices.map {
-            SegmentHeader.Entry(columnID: type.columns[$0].id, zone: Zone(mayHaveNulls: true, allNull: false, bounds: .none))
-        }
-        var header = SegmentHeader(rowCount: count, firstRowID: 0, entries: entries)
-        header.packedChunks = chunks
-        var state = Catalogue.TypeState()
-        state.nextRowID = Int64(count)
-        state.liveRows = count
-        state.segmentCount = 1
-        state.inner = (
-            DirectoryEntry(firstRowID: 0, lastRowID: Int64(count - 1), rowCount: count, deletedCount: 0, header: .none),
-            FixedBytes(header.encoded)
-        )
-        return SnapshotCore(Nowhere(), catalogue: Catalogue(schemaRef: .none, types: [state]), schema: Schema([type]))
-    }
-
     /// Reads such a segment in every way. A damaged column is nil.
     private func read(_ chunks: [[UInt8]]) throws -> [Column?] {
-        let core = core(chunks)
-        defer { core.close() }
-        let segment = try core.segment(type: 0, index: 0)
-        _ = core.verify(full: true, progress: { _ in })
-        _ = try? core.statistics()
-        return chunks.indices.map { position in
-            guard let raw = try? segment.rawColumn(position) else { return nil }
+        try HostileSegment(type: type, rows: count).read(chunks) { segment, position, raw in
             let whole = try? segment.allRows(position)
             for row in [0, 1, 5, 1024, 2047, count - 1] {
                 let one = try? raw.value(at: row)
@@ -77,7 +42,7 @@ private final class Nowhere: ExtentSource, Sendable {
     private let bits = UnsafeMutablePointer<UInt64>.allocate(capacity: 16)
 
     private func chunk(_ streams: (kind: StreamKind, bytes: [UInt8])...) -> [UInt8] {
-        Chunk(streams: streams.sorted { $0.kind.rawValue < $1.kind.rawValue }).encoded
+        HostileSegment.chunk(streams)
     }
 
     private typealias Term = (column: Int, factor: Int64, form: [UInt8])
@@ -244,11 +209,7 @@ private final class Nowhere: ExtentSource, Sendable {
                 (.relation, linear(cents, [(2, 3, cents), (0, 1, whole)], shift: 2, exceptions: [9])))
         for _ in 0..<(Tier.isLong ? 30_000 : 300) {
             var chunks = [group, a, x, y]
-            for _ in 0...random.below(3) {
-                let chunk = random.below(4), byte = random.below(min(chunks[chunk].count, 60))
-                chunks[chunk][byte] =
-                    random.bool() ? UInt8(truncatingIfNeeded: random.next()) : chunks[chunk][byte] ^ 1 << UInt8(random.below(8))
-            }
+            HostileSegment.damage(&chunks, &random)
             _ = try? read(chunks)
         }
     }

@@ -1,16 +1,10 @@
 import FirnBytes
 import FirnCodecs
 import FirnKit
-import FirnStore
 import Testing
 
 @testable import FirnDatabase
 @testable import FirnTable
-
-/// A source without extents.
-private final class Nowhere: ExtentSource, Sendable {
-    func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer { throw Damage("nothing is there") }
-}
 
 /// References of validity that no writer makes: they are damage or have their meaning, and never trap.
 @Suite struct HostilePresenceTests {
@@ -41,33 +35,12 @@ private final class Nowhere: ExtentSource, Sendable {
 
     /// Returns a version with a packed segment of these chunks, one for each column. The schema may have dropped some of the columns.
     private func core(_ chunks: [[UInt8]], keeping columns: [Int] = Array(0..<4)) -> SnapshotCore {
-        let entries = chunks.indices.map {
-            SegmentHeader.Entry(columnID: type.columns[$0].id, zone: Zone(mayHaveNulls: true, allNull: false, bounds: .none))
-        }
-        var header = SegmentHeader(rowCount: count, firstRowID: 0, entries: entries)
-        header.packedChunks = chunks
-        var state = Catalogue.TypeState()
-        state.nextRowID = Int64(count)
-        state.liveRows = count
-        state.segmentCount = 1
-        state.inner = (
-            DirectoryEntry(firstRowID: 0, lastRowID: Int64(count - 1), rowCount: count, deletedCount: 0, header: .none),
-            FixedBytes(header.encoded)
-        )
-        return SnapshotCore(
-            Nowhere(), catalogue: Catalogue(schemaRef: .none, types: [state]),
-            schema: Schema([TypeSchema("T", columns: columns.map { type.columns[$0] })]))
+        HostileSegment(type: type, rows: count).core(chunks, keeping: columns)
     }
 
     /// Reads such a segment. A damaged column is nil.
     private func read(_ chunks: [[UInt8]]) throws -> [Column?] {
-        let core = core(chunks)
-        defer { core.close() }
-        let segment = try core.segment(type: 0, index: 0)
-        _ = core.verify(full: true, progress: { _ in })
-        _ = try? core.statistics()
-        return chunks.indices.map { position in
-            guard let raw = try? segment.rawColumn(position) else { return nil }
+        try HostileSegment(type: type, rows: count).read(chunks) { segment, position, raw in
             for row in [0, 1, 2, 1024, count - 1] { _ = try? raw.value(at: row) }
             _ = StoredColumn(raw).zone(ofVector: 0)
             return try? segment.allRows(position)
@@ -75,7 +48,7 @@ private final class Nowhere: ExtentSource, Sendable {
     }
 
     private func chunk(_ streams: (kind: StreamKind, bytes: [UInt8])...) -> [UInt8] {
-        Chunk(streams: streams.sorted { $0.kind.rawValue < $1.kind.rawValue }).encoded
+        HostileSegment.chunk(streams)
     }
 
     private var own: [UInt8] { chunk((.present, BooleansEncoder.encode(outer, profile: .standard)), words) }
