@@ -21,6 +21,8 @@ package struct EncodingFeatures: OptionSet, Sendable, Hashable {
     package static let doubles = EncodingFeatures(rawValue: 1 << 36)
     /// Numbers that are stored as differences from a prediction by other columns or earlier rows.
     package static let predictions = EncodingFeatures(rawValue: 1 << 37)
+    /// Text that has pieces of other columns.
+    package static let pieces = EncodingFeatures(rawValue: 1 << 38)
 }
 
 extension IntegersEncoding {

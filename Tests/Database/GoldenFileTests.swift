@@ -75,6 +75,10 @@ struct GoldenFile: Sendable {
         GoldenFile(
             name: "predictions.firn", hash: "6d99bc1fb95b0a9d65075e394f20a6a7", readerFeatures: 1 << 37 | 1 << 33, writerFeatures: 0,
             write: PredictedRows.write, rows: ["Stay": PredictedRows.rows]),
+        GoldenFile(
+            name: "pieces.firn", hash: "047c5af1b42e6aa9c1d24295b351bc23", readerFeatures: 1 << 38, writerFeatures: 0,
+            write: PiecedRows.write,
+            rows: ["Account": PiecedRows.rows]),
     ]
 }
 

@@ -4,22 +4,23 @@ import FirnTable
 
 /// Rows of a chunk that stores differences from a prediction (`docs/format/model.md`, "Predicted numbers").
 extension ChunkReader {
-    /// Whether the rows are in the streams as they are: neither follow from another column nor are predicted.
-    var isDirect: Bool { relation == nil && prediction == nil }
+    /// Whether the rows are in the streams as they are: neither follow from another column, nor are predicted, nor have pieces of others.
+    var isDirect: Bool { relation == nil && prediction == nil && pieces == nil }
 
-    /// Opens the relation of a chunk with these streams, if it has one: a map or a copy, or a prediction.
+    /// Opens the relation of a chunk with these streams, if it has one: a map or a copy, a prediction, or pieces of other columns.
     static func openRelation(
         _ found: [StreamKind: UnsafeRawBufferPointer], type: ColumnType, rowCount: Int, present: BooleansReader?, memory: MemoryScope,
-        related: ((Relation) throws(Damage) -> RelationSource)?, predicted: ((Prediction) throws(Damage) -> [PredictionSource])?
-    ) throws(Damage) -> (relation: RelationReader?, prediction: PredictionReader?) {
-        guard let bytes = found[.relation] else { return (nil, nil) }
-        guard !type.isCollection, found[.lengths] == nil, let related, let predicted else {
-            throw Damage("a relation where none is allowed")
-        }
-        guard Prediction.isPrediction(bytes) else { return (try RelationReader(bytes, rowCount: rowCount, open: related), nil) }
+        related: ((Relation) throws(Damage) -> RelationSource)?, predicted: ((Prediction) throws(Damage) -> [PredictionSource])?,
+        pieced: ((Pieces) throws(Damage) -> [ChunkReader])?
+    ) throws(Damage) -> (relation: RelationReader?, prediction: PredictionReader?, pieces: PiecesReader?) {
+        guard let bytes = found[.relation] else { return (nil, nil, nil) }
+        guard !type.isCollection, found[.lengths] == nil, let related else { throw Damage("a relation where none is allowed") }
+        if Pieces.arePieces(bytes) { return (nil, nil, try openPieces(bytes, type: type, open: pieced)) }
+        guard Prediction.isPrediction(bytes) else { return (try RelationReader(bytes, rowCount: rowCount, open: related), nil, nil) }
+        guard let predicted else { throw Damage("a relation where none is allowed") }
         let prediction = try openPrediction(
             found, type: type, rowCount: rowCount, present: present, memory: memory, sources: predicted)
-        return (nil, prediction)
+        return (nil, prediction, nil)
     }
 
     /// Opens the prediction of a chunk with these streams.

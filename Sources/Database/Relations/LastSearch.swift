@@ -41,7 +41,7 @@ struct LastSearch {
             else { return false }
             switch roles[index] {
             case .alone, .source: return true
-            case .related, .predicted: return false
+            case .related, .predicted, .pieced: return false
             }
         }
         guard all.count > maximumGroups else { return all }

@@ -103,7 +103,7 @@ struct PredictionWork {
     /// Whether the columns of a candidate have no other relation that forbids it.
     private func isOpen(_ candidate: LinearSearch.Candidate, _ roles: [ColumnRole]) -> Bool {
         switch roles[candidate.target] {
-        case .source, .predicted: return false
+        case .source, .predicted, .pieced: return false
         case .alone, .related: break
         }
         let isLinear = if case .linear = candidate.prediction.rule { true } else { false }
@@ -112,7 +112,7 @@ struct PredictionWork {
             // Groups are codes, which text may no longer have in this segment.
             case .alone, .source: columns[source] != nil && (isLinear || canBeCoded[source] && RelationWork.hasCodes(columns[source]))
             case .related: isLinear
-            case .predicted: false
+            case .predicted, .pieced: false
             }
         }
     }

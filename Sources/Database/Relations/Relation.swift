@@ -62,6 +62,7 @@ struct Relation {
     /// Returns the positions of the columns that a chunk refers to; none if it has no relation.
     static func sources(of chunk: UnsafeRawBufferPointer, rowCount: Int) throws(Damage) -> [Int] {
         guard let part = try Chunk.split(chunk).first(where: { $0.kind == .relation }) else { return [] }
+        if Pieces.arePieces(part.bytes) { return try Pieces(part.bytes).sources }
         var positions = UnsafeRawBufferPointer(start: nil, count: 0)
         if Prediction.isPrediction(part.bytes) { return try Prediction(part.bytes, rowCount: rowCount, positions: &positions).sources }
         return [try Relation(part.bytes, rowCount: rowCount, positions: &positions).column]

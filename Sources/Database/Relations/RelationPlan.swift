@@ -36,17 +36,19 @@ enum ColumnRole {
     case source
     case related(RelatedColumn)
     case predicted(PredictedColumn)
+    case pieced(PiecedColumn)
 }
 
 /// The relations that were found in the segments before, so that a search is not repeated for each segment.
 struct RelationMemory {
     fileprivate var pairs: [(source: Int, target: Int)] = []
     fileprivate var predictions: [(target: Int, prediction: Prediction)] = []
+    fileprivate var pieces: [PieceWork.Candidate] = []
     fileprivate var segments = 0
     /// The number of searches in a row without a result.
     fileprivate var misses = 0
 
-    fileprivate var isEmpty: Bool { pairs.isEmpty && predictions.isEmpty }
+    fileprivate var isEmpty: Bool { pairs.isEmpty && predictions.isEmpty && pieces.isEmpty }
     /// Whether the next segment is searched.
     fileprivate var isSearching: Bool { isEmpty ? misses < 2 || segments % 8 == 0 : segments % 16 == 0 }
 }
@@ -86,6 +88,11 @@ struct RelationPlan {
             var predictions = PredictionWork(columns, canBeCoded: canBeCoded, profile: profile, threads: threads, relations: work)
             predictions.choose(known, &roles, &prepared)
             if isSearching { memory.predictions = predictions.chosen }
+        }
+        if columns.count <= RelationSearch.maximumKept, isSearching || !memory.pieces.isEmpty {
+            var pieces = PieceWork(columns, profile: profile, threads: threads, sketches: work.sketches)
+            pieces.choose(isSearching ? nil : memory.pieces, &roles)
+            if isSearching { memory.pieces = pieces.chosen }
         }
         guard isSearching else { return }
         memory.pairs = chosen.map { ($0.source, $0.target) }

@@ -40,6 +40,23 @@ extension StoredSegment {
         }
     }
 
+    /// Opens the columns of which pieces are in the text of the chunk at position `entryPosition`.
+    func sources(of pieces: Pieces, at entryPosition: Int, memory: MemoryScope) throws(Damage) -> [ChunkReader] {
+        try pieces.terms.mapTyped { (term) throws(Damage) in
+            let position = term.column
+            return try named(position) { () throws(Damage) in
+                _ = try sourceParts(position, of: entryPosition, mayBeMap: true)
+                return try ChunkReader(
+                    try chunkBytes(position), type: term.form.type, rowCount: rowCount, sharedText: try shared(position, .text),
+                    sharedKeys: [], memory: memory, presence: { (reference) throws(Damage) in try self.presence(reference, of: position) },
+                    related: { (relation) throws(Damage) in
+                        guard relation.kind == .map else { throw Damage("it refers to a copy") }
+                        return try self.source(of: relation, at: position, type: term.form.type, memory: memory)
+                    })
+            }
+        }
+    }
+
     /// Opens the numbers of a column with the streams `parts`, which may be a map.
     private func numbers(
         of term: Prediction.Term, parts: [(kind: StreamKind, bytes: UnsafeRawBufferPointer)], _ memory: MemoryScope
@@ -79,10 +96,12 @@ extension StoredSegment {
             throw Damage("it refers to itself, or to a column that does not exist")
         }
         let parts = try Chunk.split(try chunkBytes(position))
-        // Predictions lead to maps, and maps to columns without a relation, so there are no cycles.
+        // Predictions and pieces lead to maps, and maps to columns without a relation, so there are no cycles.
         for part in parts {
             let isAllowed =
-                part.kind == .relation ? mayBeMap && !Prediction.isPrediction(part.bytes) : part.kind != .lengths && part.kind != .tags
+                part.kind == .relation
+                ? mayBeMap && !Prediction.isPrediction(part.bytes) && !Pieces.arePieces(part.bytes)
+                : part.kind != .lengths && part.kind != .tags
             guard isAllowed else { throw Damage("it refers to a column that refers to another one, or has no single values") }
         }
         return parts

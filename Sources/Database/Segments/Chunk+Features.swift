@@ -7,6 +7,9 @@ extension Chunk {
         do throws(Damage) {
             var features: EncodingFeatures = [], elements = rows
             if let relation = streams.first(where: { $0.kind == .relation }) {
+                if try Chunk.withBytes(relation.bytes, { (bytes) throws(Damage) in Pieces.arePieces(bytes) }) {
+                    return try pieceFeatures(rows: rows)
+                }
                 let prediction = try Chunk.withBytes(relation.bytes) { (bytes) throws(Damage) -> Prediction? in
                     var positions = UnsafeRawBufferPointer(start: nil, count: 0)
                     if Prediction.isPrediction(bytes) { return try Prediction(bytes, rowCount: rows, positions: &positions) }
@@ -26,6 +29,16 @@ extension Chunk {
         for (kind, bytes) in streams where kind != .relation {
             // Of doubles, only the exceptions are stored as such.
             var elements = kind == .reals ? prediction.exceptions : rows
+            features.formUnion(try Chunk.features(of: kind, bytes, rows, &elements))
+        }
+        return features
+    }
+
+    /// Returns the features of a chunk of text with pieces of other columns.
+    private func pieceFeatures(rows: Int) throws(Damage) -> EncodingFeatures {
+        var features: EncodingFeatures = .pieces
+        for (kind, bytes) in streams where kind != .relation {
+            var elements = rows
             features.formUnion(try Chunk.features(of: kind, bytes, rows, &elements))
         }
         return features

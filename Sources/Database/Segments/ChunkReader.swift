@@ -15,6 +15,8 @@ final class ChunkReader: Sendable {
     let relation: RelationReader?
     /// The prediction that the differences in the chunk refer to; nil if there is none. The other streams of numbers are nil then.
     let prediction: PredictionReader?
+    /// The pieces of other columns that belong into the text; nil if there are none.
+    let pieces: PiecesReader?
     /// The decoded entries and their codes, after their first use.
     let decodedEntries = Mutex<Column?>(nil)
     let decodedCodes = Mutex<[Int64]?>(nil)
@@ -42,7 +44,8 @@ final class ChunkReader: Sendable {
         memory: MemoryScope,
         presence: ((PresenceReference) throws(Damage) -> BooleansReader)? = nil,
         related: ((Relation) throws(Damage) -> RelationSource)? = nil,
-        predicted: ((Prediction) throws(Damage) -> [PredictionSource])? = nil
+        predicted: ((Prediction) throws(Damage) -> [PredictionSource])? = nil,
+        pieced: ((Pieces) throws(Damage) -> [ChunkReader])? = nil
     ) throws(Damage) {
         self.type = type
         self.rowCount = rowCount
@@ -66,8 +69,8 @@ final class ChunkReader: Sendable {
             present = try found[.present].map { (bytes) throws(Damage) in try BooleansReader(bytes, count: rowCount) }
             sharedPresence = nil
         }
-        (relation, prediction) = try ChunkReader.openRelation(
-            found, type: type, rowCount: rowCount, present: present, memory: memory, related: related, predicted: predicted)
+        (relation, prediction, pieces) = try ChunkReader.openRelation(
+            found, type: type, rowCount: rowCount, present: present, memory: memory, related: related, predicted: predicted, pieced: pieced)
         if type.isCollection {
             let reader = try LengthsReader(try need(.lengths), count: rowCount)
             lengths = reader
@@ -102,7 +105,7 @@ final class ChunkReader: Sendable {
         case .reals: reals?.encodingName
         case .text: text?.encodingName
         case .tags: tags?.encodingName
-        case .relation: relation.map { "\($0.relation.kind)" } ?? prediction?.prediction.name
+        case .relation: relation.map { "\($0.relation.kind)" } ?? prediction?.prediction.name ?? pieces.map { _ in "pieces" }
         }
     }
 
@@ -121,6 +124,7 @@ final class ChunkReader: Sendable {
         }
         guard type.isCollection else {
             try readPayload(vector: vector, count: count, presence: present, into: &column)
+            if let pieces { try pieces.resolve(&column.text, vector: vector, stored: storedBytes, memory: memory) }
             return try memory.note(count * 8 + column.text.bytes.count)
         }
         column.removeAll()
@@ -242,6 +246,10 @@ final class ChunkReader: Sendable {
         if let present, !(try present.value(at: row)) { return .null }
         if let relation { return try relatedValue(relation, at: row) }
         if let prediction { return try predictedValue(prediction, at: row) }
+        if let pieces, let text {
+            let stored = try text.withValue(at: row) { Array($0) }
+            return .string(String(decoding: try pieces.value(stored, at: row), as: UTF8.self))
+        }
         guard let lengths else { return try scalar(at: row) }
         let range = try lengths.range(at: row)
         guard range.lowerBound >= 0, range.upperBound <= elementCount else { throw Damage("list bounds outside the elements") }

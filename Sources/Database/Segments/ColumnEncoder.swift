@@ -63,6 +63,7 @@ final class ColumnEncoder {
         column.normalise()
         if case .related(let related) = role { return add(column, related, presence: presence, prepared: prepared) }
         if case .predicted(let predicted) = role { return add(column, predicted, presence: presence) }
+        if case .pieced(let pieced) = role { return add(column, pieced, presence: presence) }
         let isSource = if case .source = role { true } else { false }
         var streams: [(kind: StreamKind, bytes: [UInt8])] = []
         if let present = column.present {
@@ -104,6 +105,14 @@ final class ColumnEncoder {
     private func add(_ column: Column, _ predicted: PredictedColumn, presence: (kind: StreamKind, bytes: [UInt8])?) {
         var streams = predicted.streams
         if let present = column.present { streams.append(presence ?? (.present, BooleansEncoder.encode(present, profile: profile))) }
+        keep(streams, of: column)
+    }
+
+    /// Adds a column of text with pieces of other columns.
+    private func add(_ column: Column, _ pieced: PiecedColumn, presence: (kind: StreamKind, bytes: [UInt8])?) {
+        var streams: [(kind: StreamKind, bytes: [UInt8])] = [(.relation, pieced.pieces.encoded)]
+        if let present = column.present { streams.append(presence ?? (.present, BooleansEncoder.encode(present, profile: profile))) }
+        text?.add(pieced.text, present: column.presence(of: .text))
         keep(streams, of: column)
     }
 

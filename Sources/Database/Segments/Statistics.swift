@@ -133,6 +133,7 @@ extension SnapshotCore {
         if let prediction = chunk.prediction?.prediction {
             encoding = "\(prediction.name)(\(prediction.sources.map(name).joined(separator: ", "))) " + encoding
         }
+        if let pieces = chunk.pieces?.pieces { encoding = "pieces(\(pieces.sources.map(name).joined(separator: ", "))) " + encoding }
         guard let outer = chunk.sharedPresence else { return encoding }
         return encoding + " \(outer.isNested ? "validity-within" : "validity-of")(\(name(outer.column)))"
     }

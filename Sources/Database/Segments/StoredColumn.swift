@@ -216,7 +216,7 @@ final class StoredColumn: ColumnReader {
         if raw.isOverlaid(vector) { return nil }
         // Entries are not in the order of the rows, but their bounds are those of all rows.
         if let relation = chunk.relation { return chunk.zone(of: relation) }
-        if chunk.prediction != nil { return Zone(mayHaveNulls: chunk.present != nil, allNull: false, bounds: .none) }
+        if !chunk.isDirect { return Zone(mayHaveNulls: chunk.present != nil, allNull: false, bounds: .none) }
         let count = min(vectorSize, rowCount - vector * vectorSize)
         let ones = chunk.present.map { $0.ones(ofVector: vector) } ?? count
         var zone = Zone(mayHaveNulls: ones != count, allNull: ones == 0, bounds: .none)
@@ -259,7 +259,7 @@ final class StoredColumn: ColumnReader {
 
     func dictionary() throws(Damage) -> Text? {
         guard raw.overlay == nil, !type.isCollection, type.payload == [.text], let chunk = raw.chunk, let text = chunk.text,
-            chunk.relation?.original == nil
+            chunk.relation?.original == nil, chunk.pieces == nil
         else { return nil }
         return try located { () throws(Damage) in
             let values = try text.values

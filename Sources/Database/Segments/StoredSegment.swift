@@ -196,7 +196,8 @@ final class StoredSegment: StoredRows {
             related: { (relation) throws(Damage) in
                 try self.source(of: relation, at: entryPosition, type: column.type, memory: memory)
             },
-            predicted: { (prediction) throws(Damage) in try self.sources(of: prediction, at: entryPosition, memory: memory) })
+            predicted: { (prediction) throws(Damage) in try self.sources(of: prediction, at: entryPosition, memory: memory) },
+            pieced: { (pieces) throws(Damage) in try self.sources(of: pieces, at: entryPosition, memory: memory) })
         var overlay = try (overlaid ? entry.overlay : nil).map { (ref) throws(Damage) in
             try ColumnOverlay(try source.store.read(ref), type: column.type, rowCount: rowCount, memory: memory)
         }

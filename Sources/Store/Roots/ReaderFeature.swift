@@ -26,6 +26,8 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     case doubleEncodings = 36
     /// Chunks store differences from a prediction by other columns or earlier rows.
     case predictions = 37
+    /// Texts have pieces of other columns.
+    case pieces = 38
 
     var bit: UInt64 { 1 << rawValue }
 
