@@ -181,6 +181,32 @@ import Testing
         }
     }
 
+    /// Text with pieces of text, integers and UUIDs, in rows with exceptions and nulls.
+    @Test func `seeds have text with pieces of other columns`() throws {
+        let type = TypeSchema(
+            "C",
+            columns: [
+                ColumnSchema("id", ColumnType(.uuid)), ColumnSchema("number", ColumnType(.int)), ColumnSchema("key", ColumnType(.string)),
+                ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("slug", ColumnType(.string, optional: true)),
+                ColumnSchema("page", ColumnType(.string)),
+            ])
+        try file("pieces") { transaction in
+            try load(transaction, type, 300) { i in
+                func random(_ salt: Int, below limit: Int) -> Int { mix(mix(i * 8 + salt) & 0xFFF_FFFF) % limit }
+                let high = random(0, below: 1 << 30) << 30 | random(1, below: 1 << 30), number = random(2, below: 10_000_000)
+                let id = Identifier(high: UInt64(high), low: UInt64(random(3, below: 1 << 30)) << 30 | UInt64(random(6, below: 1 << 30)))
+                let words = String(random(4, below: 1 << 30), radix: 36) + " of " + String(random(5, below: 60_000), radix: 36)
+                let slug = words.split(separator: " ").joined(separator: "-")
+                let page = i % 31 == 0 ? "none" : "https://example.org/\(number)/edit"
+                return [
+                    .uuid(id), .int(Int64(number)), .string(String(id.uuidText.suffix(12))),
+                    i % 13 == 4 ? .null : .string(words.uppercased()),
+                    i % 17 == 2 ? .null : .string(slug), .string(page),
+                ]
+            }
+        }
+    }
+
     /// Two segments with a shared dictionary in a separate extent, and columns that would otherwise not be stored.
     @Test func `seeds have a dictionary that segments share`() throws {
         try file("shared") { transaction in
