@@ -16,6 +16,9 @@ struct LastSearch {
 
     /// The number of rows that are compared first.
     private static let maximumWindow = 4096
+    /// About so many differences are counted: of the second half of them, and of all rows.
+    private static let few = 512, many = 4096
+    private static let consecutive = 8
     /// At most so many columns are tried as the one that makes the groups.
     private static let maximumGroups = 16
 
@@ -50,29 +53,61 @@ struct LastSearch {
         return all.sorted { (distinct($0), $1) > (distinct($1), $0) }.prefix(maximumGroups).sorted()
     }
 
-    /// Returns the columns whose numbers are near the last number in the group that column `group` makes.
-    func candidates(group: Int) -> [LinearSearch.Candidate] {
-        guard let near = Groups(LastSearch.values(columns, group).gather(Array(window))) else { return [] }
+    /// Returns the positions in `numbers` of the columns whose numbers may be near the last number in the group that column `group` makes.
+    func promising(group: Int) -> [Int] {
+        let part = LastSearch.values(columns, group).gather(Array(window))
+        guard let near = Groups(part, blockRows: window.count) else { return [] }
         // A window may not show what is far from it: the bytes are estimated from all rows.
-        let half = window.count / 2, share = Double(rows) / Double(max(half, 1))
-        let promising = numbers.indices.filter { k in
+        return numbers.indices.filter { k in
             guard numbers[k].index != group, numbers[k].bytes * 16 > rows else { return false }
-            return bytes(few[k], near, from: half) * share < Double(numbers[k].bytes) * 1.2
+            return few[k].bits(near, from: window.count / 2, rows: LastSearch.few) * Double(rows) / 8 < Double(numbers[k].bytes) * 1.2
         }
-        guard !promising.isEmpty, let all = Groups(LastSearch.values(columns, group)) else { return [] }
-        return promising.compactMap { k in
-            let own = numbers[k], bytes = bytes(Numbers(own, of: LastSearch.values(columns, own.index)), all, from: 0)
+    }
+
+    /// Returns the groups of all rows that a column makes.
+    func groups(_ column: Int) -> Groups? { Groups(LastSearch.values(columns, column), blockRows: Prediction.blockRows(block)) }
+
+    /// Returns the groups in which the numbers of the column at position `k` are near the last number.
+    func candidates(_ k: Int, groups: [(column: Int, groups: Groups)]) -> [LinearSearch.Candidate] {
+        let own = numbers[k]
+        guard !groups.isEmpty else { return [] }
+        let all = Numbers(own, of: LastSearch.values(columns, own.index))
+        return groups.compactMap { column, groups in
+            let bytes = all.bits(groups, from: 0, rows: LastSearch.many) * Double(rows) / 8
             guard bytes < Double(own.bytes) * 0.85 else { return nil }
-            let rule = Prediction.Rule.last(column: group, keys: all.keys, block: block, start: 0)
+            let rule = Prediction.Rule.last(column: column, keys: groups.keys, block: block, start: 0)
             return LinearSearch.Candidate(target: own.index, prediction: Prediction(rule: rule, form: own.form), bytes: bytes)
+        }
+    }
+
+    /// For each row, the one whose number predicts it.
+    struct Groups: Sendable {
+        /// The last row of the same group, or the last one that was the first of its group; −1 for the first row of a block. Rows without a
+        /// number count as others.
+        let before: [Int32]
+        let keys: Int
+
+        init?(_ column: Column, blockRows: Int) {
+            guard let classes = ColumnClasses(column, limit: max(column.count / 2, 2)), classes.count >= 2 else { return nil }
+            let keys = classes.count + 1
+            self.keys = keys
+            var last = [Int32](repeating: -1, count: keys), first: Int32 = -1, before = [Int32](repeating: -1, count: column.count)
+            for row in before.indices {
+                if row % blockRows == 0, row > 0 { (last, first) = (Array(repeating: -1, count: keys), -1) }
+                let group = classes.ids[row] < 0 ? keys - 1 : Int(classes.ids[row]), this = Int32(truncatingIfNeeded: row)
+                before[row] = last[group]
+                if last[group] < 0 { (before[row], first) = (first, this) }
+                last[group] = this
+            }
+            self.before = before
         }
     }
 
     /// The numbers of some rows of a column.
     private struct Numbers {
         let values: [Int64]
-        /// Rows without a value or a number.
-        let skipped: Bits
+        /// Rows without a value or a number; nil if there are none.
+        let skipped: Bits?
 
         init(_ own: NumberColumn, of column: Column) {
             var exceptions: [Int] = []
@@ -80,35 +115,29 @@ struct LastSearch {
             var skipped =
                 column.present.map { Bits(words: $0.words.map { ~$0 }, count: $0.count) } ?? Bits(repeating: false, count: column.count)
             for row in exceptions { skipped[row] = true }
-            self.skipped = skipped
+            self.skipped = skipped.noneSet ? nil : skipped
         }
-    }
 
-    /// The group of each row.
-    private struct Groups {
-        let ids: [Int64]
-        let keys: Int
-
-        init?(_ column: Column) {
-            guard let classes = ColumnClasses(column, limit: max(column.count / 2, 2)), classes.count >= 2 else { return nil }
-            let keys = classes.count + 1
-            (ids, self.keys) = (classes.ids.map { $0 < 0 ? Int64(keys - 1) : Int64($0) }, keys)
+        /// Estimates the bits of a difference of a row, from about `rows` of the rows from `first` on: blocks of consecutive ones, so that a
+        /// period does not hide rows.
+        func bits(_ groups: Groups, from first: Int, rows: Int) -> Double {
+            let all = values.count - first, hop = max(1, all / rows), block = LastSearch.consecutive
+            var differences: [Int64] = [], present = 0, seen = 0
+            differences.reserveCapacity(all / hop + block)
+            for start in stride(from: first, to: values.count, by: block * hop) {
+                for row in start..<min(start + block, values.count) {
+                    seen &+= 1
+                    if let skipped, skipped[row] { continue }
+                    present &+= 1
+                    let before = Int(groups.before[row])
+                    if before < 0 {
+                        differences.append(values[row])
+                    } else if !(skipped?[before] ?? false) {
+                        differences.append(values[row] &- values[before])
+                    }
+                }
+            }
+            return differences.count > 16 ? CodeLength.bits(differences) * Double(present) / Double(seen) : .infinity
         }
-    }
-
-    /// Estimates the bytes of the differences from a row on.
-    private func bytes(_ numbers: Numbers, _ groups: Groups, from first: Int) -> Double {
-        var values = numbers.values
-        for start in stride(from: 0, to: values.count, by: Prediction.blockRows(block)) {
-            var chains = GroupChains(keys: groups.keys, start: 0)
-            let end = min(start + Prediction.blockRows(block), values.count)
-            chains.differ(&values, groups: groups.ids, skipped: numbers.skipped, rows: start..<end)
-        }
-        if !numbers.skipped.noneSet {
-            let used = (first..<values.count).compactMap { numbers.skipped[$0] ? nil : values[$0] }
-            return used.count > 16 ? CodeLength.bits(used) * Double(used.count) / 8 : .infinity
-        }
-        let used = Array(values[first...])
-        return used.count > 16 ? CodeLength.bits(used) * Double(used.count) / 8 : .infinity
     }
 }

@@ -74,6 +74,70 @@ struct NumberSample: Sendable {
         }
         self.column = own
     }
+
+    private init(_ all: NumberSample, each hop: Int) {
+        let places = Array(stride(from: 0, to: all.numbers.count, by: hop))
+        numbers = places.map { all.numbers[$0] }
+        doubles = all.doubles.isEmpty ? [] : places.map { all.doubles[$0] }
+        isMissing = places.map { all.isMissing[$0] }
+        exceptions = all.exceptions
+        most = all.most
+        column = all.column
+    }
+
+    /// Returns every `hop`th row.
+    func rows(each hop: Int) -> NumberSample { NumberSample(self, each: hop) }
+
+    /// Returns the number of rows whose doubles differ from those of another column.
+    func differing(_ other: NumberSample) -> Int {
+        var count = 0
+        for i in 0..<min(doubles.count, other.doubles.count) where doubles[i] != other.doubles[i] { count &+= 1 }
+        return count
+    }
+}
+
+/// The steps of a column between a few rows of a sample that are far from each other: they show whether it is the sum of two others.
+struct FarSteps: Sendable {
+    private static let rows = 16
+    /// How many steps must agree, and how many must not be zero.
+    private static let least = 4
+
+    /// In units of the column.
+    private let steps: [Int64]
+    /// A bit for each step that is not zero.
+    private let moved: UInt32
+
+    init(_ sample: NumberSample) {
+        let count = sample.numbers.count, far = max(1, count / FarSteps.rows)
+        let numbers = stride(from: 0, to: count, by: far).prefix(FarSteps.rows).map { sample.numbers[$0] / sample.column.unit }
+        let steps = zip(numbers, numbers.dropFirst()).map { $1 &- $0 }
+        self.steps = steps
+        moved = steps.indices.reduce(0) { $0 | (steps[$1] == 0 ? 0 : 1 << UInt32($1)) }
+    }
+
+    /// Whether the sample has rows enough.
+    var isWhole: Bool { steps.count == FarSteps.rows - 1 }
+
+    /// Whether both columns change between some rows.
+    func moves(with other: FarSteps) -> Bool { (moved & other.moved).nonzeroBitCount >= FarSteps.least }
+
+    /// Returns the signs with which two columns have these steps as their sum. `scales`: what the numbers of the three columns are
+    /// multiplied by.
+    func sums(_ a: FarSteps, _ b: FarSteps, scales: (own: Int64, a: Int64, b: Int64)) -> [(Int64, Int64)] {
+        guard isWhole, a.isWhole, b.isWhole else { return [] }
+        var same = SIMD4<Int>.zero
+        for k in 0..<FarSteps.rows - 1 {
+            let t = steps[k] &* scales.own, u = a.steps[k] &* scales.a, v = b.steps[k] &* scales.b
+            same[0] &+= t == u &+ v ? 1 : 0
+            same[1] &+= t == u &- v ? 1 : 0
+            same[2] &+= t == v &- u ? 1 : 0
+            same[3] &+= t == 0 &- u &- v ? 1 : 0
+            // Most pairs end here.
+            if k == 4, same == .zero { return [] }
+        }
+        let signs: [(Int64, Int64)] = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+        return signs.indices.filter { same[$0] >= FarSteps.least }.map { signs[$0] }
+    }
 }
 
 /// Estimates how many bits integers take when each is stored with a code for its magnitude.
@@ -104,7 +168,8 @@ struct CodeLength {
     var bits: Double {
         guard total > 0 else { return 0 }
         var bits = Double(extra)
-        for count in counts where count > 0 { bits += Double(count) * (logarithm(Double(total)) - logarithm(Double(count))) }
+        let all = logarithm(Double(total))
+        for count in counts where count > 0 { bits += Double(count) * (all - logarithm(Double(count))) }
         return bits / Double(total)
     }
 

@@ -21,6 +21,8 @@ struct PredictionWork {
 
     /// At most so many columns are compared with each other.
     private static let maximumColumns = 64
+    /// A second candidate may be estimated to take this times as much as the first.
+    private static let closeness = 1.25
     /// Predicted numbers are read several times as slowly as bit-packed ones, and scans read full segments.
     private var isScanned: Bool { profile == .standard && rows >= segmentSize }
     /// A prediction must save this share of the bytes of the column, in hundredths.
@@ -117,11 +119,15 @@ struct PredictionWork {
         }
     }
 
-    /// Returns the candidates that are encoded: two for each column, or one with a profile that takes long to encode.
+    /// Returns the candidates that are encoded: two for each column if they are close to each other, or one with a profile that takes long
+    /// to encode.
     private func best(_ candidates: [LinearSearch.Candidate]) -> [LinearSearch.Candidate] {
-        var taken: [Int: Int] = [:], best: [LinearSearch.Candidate] = []
+        var taken: [Int: Int] = [:], least: [Int: Double] = [:], best: [LinearSearch.Candidate] = []
         let most = profile == .small || profile == .modelled ? 1 : 2
         for candidate in candidates.sorted(by: { $0.bytes < $1.bytes }) where taken[candidate.target, default: 0] < most {
+            let first = least[candidate.target, default: candidate.bytes]
+            guard candidate.bytes <= first * PredictionWork.closeness else { continue }
+            least[candidate.target] = first
             taken[candidate.target, default: 0] += 1
             best.append(candidate)
         }
@@ -134,8 +140,13 @@ struct PredictionWork {
             map(numbers.count) { NumberSample(numbers[$0], of: values(numbers[$0].index).gather(sample)) }, rows: rows)
         let groups = LastSearch.groups(columns, sketches, roles: roles, canBeCoded: canBeCoded, rows: rows)
         let last = LastSearch(columns, numbers, rows: rows, block: block)
-        return map(numbers.count + groups.count) { index in
-            index < numbers.count ? linear.candidates(for: index) : last.candidates(group: groups[index - numbers.count])
+        let promising = map(groups.count) { last.promising(group: groups[$0]) }
+        let made = map(groups.count) { promising[$0].isEmpty ? nil : last.groups(groups[$0]) }
+        return map(numbers.count) { k -> [LinearSearch.Candidate] in
+            let near = groups.indices.compactMap { index in
+                promising[index].contains(k) ? made[index].map { (column: groups[index], groups: $0) } : nil
+            }
+            return linear.candidates(for: k) + last.candidates(k, groups: near)
         }.flatMap { $0 }
     }
 
@@ -164,8 +175,14 @@ struct PredictionWork {
             chain(&differences, groups.ids.map { $0 < 0 ? Int64(keys - 1) : Int64($0) }, skipped, keys: keys, block: block, start: start)
         }
         prediction.exceptions = exceptions.count
+        let present = skipped.noneSet ? nil : Bits(words: skipped.words.map { ~$0 }, count: rows)
+        func encode(_ profile: Profile) -> [UInt8] {
+            differences.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) }
+        }
+        // Models take long, and save little of what others cannot save.
+        if profile == .modelled, encode(.small).count > RelationWork.bytes(plain[candidate.target]) { return nil }
         return PredictedColumn(
-            prediction: prediction, streams: streams(column, prediction, differences, exceptions: exceptions, skipped: skipped))
+            prediction: prediction, streams: streams(column, prediction, encode(profile), exceptions: exceptions))
     }
 
     private func subtract(_ terms: [Prediction.Term], _ shift: Int, _ constant: Int64, from numbers: inout [Int64]) {
@@ -187,13 +204,8 @@ struct PredictionWork {
         }
     }
 
-    private func streams(_ column: Column, _ prediction: Prediction, _ differences: [Int64], exceptions: [Int], skipped: Bits)
-        -> Streams
-    {
-        let present = skipped.noneSet ? nil : Bits(words: skipped.words.map { ~$0 }, count: rows)
-        var streams: Streams = [
-            (.words, differences.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) })
-        ]
+    private func streams(_ column: Column, _ prediction: Prediction, _ differences: [UInt8], exceptions: [Int]) -> Streams {
+        var streams: Streams = [(.words, differences)]
         if column.type.payload.contains(.extra) {
             let bytes = column.extra.withUnsafeBufferPointer {
                 IntegersEncoder.encode($0, present: column.presence(of: .extra), profile: profile)

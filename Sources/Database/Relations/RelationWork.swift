@@ -270,8 +270,11 @@ struct RelationWork {
         return trial
     }
 
+    /// Returns the bytes of codes, which are only compared: models would take long.
     private func codes(_ ids: [Int32], _ present: Bits?) -> Int {
-        ids.map { Int64(max($0, 0)) }.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) }.count
+        let profile = profile == .modelled ? Profile.small : profile
+        return ids.map { Int64(max($0, 0)) }.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) }
+            .count
     }
 
     /// Returns the streams of a column of numbers, or of its codes; nil for text.
