@@ -41,7 +41,9 @@ enum ModelledBytes {
         let done = sizes.count << 10, bytes = sizes[sizes.count &- 1]
         if bytes > limit { return true }
         guard sizes.count >= 3 else { return false }
-        let share = done &* 2 >= count ? 93 : done &* 3 >= count ? 88 : done &* 6 >= count ? 75 : done &* 12 >= count ? 65 : 50
+        var share = done &* 2 >= count ? 93 : done &* 3 >= count ? 88 : done &* 6 >= count ? 75 : done &* 12 >= count ? 65 : 50
+        // A model that has seen little still learns much.
+        if sizes.count < 16 { share = min(share, 70) }
         let half = (sizes.count &+ 1) / 2, recent = (bytes &- sizes[half &- 1]) << 10 / (sizes.count &- half)
         let rest = min(recent &* share, (bytes << 20) / done &* 88) / 100
         return bytes &+ (rest &* (count &- done)) >> 20 > limit
