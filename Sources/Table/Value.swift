@@ -142,9 +142,10 @@ package struct Identifier: Hashable, Sendable, Comparable {
         return value
     }
 
+    /// Returns the last `width` digits: the low number of an object id has 32 bits, but one of a damaged file may have more.
     private static func hex(_ value: UInt64, _ width: Int) -> String {
         let text = String(value, radix: 16)
-        return String(repeating: "0", count: width - text.count) + text
+        return String(repeating: "0", count: max(0, width - text.utf8.count)) + text.suffix(width)
     }
 }
 

@@ -101,4 +101,10 @@ import Testing
             #expect((0..<20).map { stripped(gathered.value(at: $0)) } == picks.map { stripped(rows[$0][i]) }, "seed \(seed)")
         }
     }
+
+    @Test func `an object id of a damaged file with too large a number has a text of 24 digits`() {
+        #expect(Identifier(high: 0x1234, low: .max).objectIDText == "0000000000001234ffffffff")
+        #expect(Identifier(high: 0x1234, low: 0x1_0000_0002).objectIDText == "000000000000123400000002")
+        #expect(Identifier(high: .max, low: 7).objectIDText == "ffffffffffffffff00000007")
+    }
 }
