@@ -18,7 +18,8 @@ import Testing
             switch kind {
             case "sentences":
                 // A few hundred words, and phrases of them that occur again and again.
-                text.append((0..<2 + random.below(4)).map { _ in "\(words[random.below(12)])ly \(words[random.below(40)])" }.joined(separator: " "))
+                let phrases = (0..<2 + random.below(4)).map { _ in "\(words[random.below(12)])ly \(words[random.below(40)])" }
+                text.append(phrases.joined(separator: " "))
             case "documents":
                 text.append("{\"id\":\(random.below(1_000_000)),\"tag\":\"\(words[random.below(100)])\",\"ok\":\(random.chance(2))}")
             case "addresses": text.append("\(words[random.below(2000)]).\(words[random.below(2000)])@\(words[random.below(20)]).com")
