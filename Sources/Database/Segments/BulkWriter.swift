@@ -398,7 +398,7 @@ package final class BulkWriter {
             case .waiting: trap("every chunk is ready when its group ends")
             case .held(_, let summary):
                 let size = packed?[column].count ?? 0
-                let zone = SegmentHeader.packedZone(summary.zone, of: size, isLookedUp: schema.isLookedUp(column))
+                let zone = SegmentHeader.packedZone(summary, of: size, isLookedUp: schema.isLookedUp(column))
                 list.append(.init(columnID: id, zone: zone, logicalHash: summary.logicalHash))
             case .written(let ref, let summary):
                 list.append(.init(columnID: id, zone: summary.zone, chunk: ref, logicalHash: summary.logicalHash))

@@ -12,6 +12,8 @@ final class ColumnEncoder {
         var logicalHash: Hash128
         /// The reader features that the chunk needs; known when it is ready.
         var features: EncodingFeatures = []
+        /// Whether bounds are worth their bytes however small the chunk is: its rows are read with those of other columns.
+        var hasPieces = false
     }
 
     /// A finished chunk, its summary, and the index of its segment within the group.
@@ -113,14 +115,14 @@ final class ColumnEncoder {
         var streams: [(kind: StreamKind, bytes: [UInt8])] = [(.relation, pieced.pieces.encoded)]
         if let present = column.present { streams.append(presence ?? (.present, BooleansEncoder.encode(present, profile: profile))) }
         text?.add(pieced.text, present: column.presence(of: .text))
-        keep(streams, of: column)
+        keep(streams, of: column, hasPieces: true)
     }
 
     /// Keeps the chunk of the next segment until its text is encoded.
-    private func keep(_ streams: [(kind: StreamKind, bytes: [UInt8])], of column: Column) {
+    private func keep(_ streams: [(kind: StreamKind, bytes: [UInt8])], of column: Column, hasPieces: Bool = false) {
         // Kinds ascend; those of shared validity and relations are the highest.
         let sorted = streams.sorted { $0.kind.rawValue < $1.kind.rawValue }
-        let summary = Summary(zone: column.zone.shortened, logicalHash: column.logicalHash)
+        let summary = Summary(zone: column.zone.shortened, logicalHash: column.logicalHash, hasPieces: hasPieces)
         waiting[segments] = (Chunk(streams: sorted), summary, (text == nil ? 0 : 1) + (keys == nil ? 0 : 1), column.count)
         segments += 1
     }

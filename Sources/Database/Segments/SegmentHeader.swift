@@ -92,9 +92,11 @@ struct SegmentHeader {
         return entryPositions.first(columnID, of: entries.count) { entries[$0].columnID }
     }
 
-    /// Returns the zone that a packed header has for a chunk of `count` bytes. The bounds of columns in which rows are looked up are kept.
-    static func packedZone(_ zone: Zone, of count: Int, isLookedUp: Bool) -> Zone {
-        guard count < leastBoundedChunk, !isLookedUp else { return zone }
+    /// Returns the zone that a packed header has for a chunk of `count` bytes. The bounds of columns in which rows are looked up are kept, and
+    /// those of text with pieces of other columns.
+    static func packedZone(_ summary: ColumnEncoder.Summary, of count: Int, isLookedUp: Bool) -> Zone {
+        let zone = summary.zone
+        guard count < leastBoundedChunk, !isLookedUp, !summary.hasPieces else { return zone }
         return Zone(mayHaveNulls: zone.mayHaveNulls, allNull: zone.allNull, bounds: .none)
     }
 

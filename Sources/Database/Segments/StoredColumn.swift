@@ -216,7 +216,7 @@ final class StoredColumn: ColumnReader {
         if raw.isOverlaid(vector) { return nil }
         // Entries are not in the order of the rows, but their bounds are those of all rows.
         if let relation = chunk.relation { return chunk.zone(of: relation) }
-        if !chunk.isDirect { return Zone(mayHaveNulls: chunk.present != nil, allNull: false, bounds: .none) }
+        if !chunk.isDirect, chunk.pieces == nil { return Zone(mayHaveNulls: chunk.present != nil, allNull: false, bounds: .none) }
         let count = min(vectorSize, rowCount - vector * vectorSize)
         let ones = chunk.present.map { $0.ones(ofVector: vector) } ?? count
         var zone = Zone(mayHaveNulls: ones != count, allNull: ones == 0, bounds: .none)
@@ -234,18 +234,23 @@ final class StoredColumn: ColumnReader {
         else {
             return nil
         }
-        guard let low = firstValue(vector, text) else { return nil }
+        guard let low = firstValue(vector, text, chunk.pieces) else { return nil }
         let isLast = (vector + 1) * vectorSize >= rowCount
         let bounds =
             isLast
             ? TextBounds(low: low, high: whole.high, isCut: whole.isCut)
-            : firstValue(vector + 1, text).map { TextBounds(low: low, high: $0) }
+            : firstValue(vector + 1, text, chunk.pieces).map { TextBounds(low: low, high: $0) }
         return bounds.flatMap { $0.mayHold(low) ? $0 : nil }
     }
 
-    private func firstValue(_ vector: Int, _ text: TextReader) -> [UInt8]? {
+    private func firstValue(_ vector: Int, _ text: TextReader, _ pieces: PiecesReader?) -> [UInt8]? {
         if let known = firstValues.withLock({ $0[vector] }) { return known }
-        guard let value = try? text.withValue(at: vector * vectorSize, { Array($0) }), (try? raw.checkIntact()) != nil else { return nil }
+        let row = vector * vectorSize
+        guard var value = try? text.withValue(at: row, { Array($0) }), (try? raw.checkIntact()) != nil else { return nil }
+        if let pieces {
+            guard let whole = try? pieces.value(value, at: row) else { return nil }
+            value = whole
+        }
         firstValues.withLock { $0[vector] = value }
         return value
     }

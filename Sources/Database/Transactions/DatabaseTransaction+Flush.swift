@@ -235,7 +235,7 @@ extension DatabaseTransaction {
         for (i, part) in encoded.enumerated() {
             store.require(part.value.summary.features)
             let summary = part.value.summary
-            let zone = packs ? SegmentHeader.packedZone(summary.zone, of: chunks[i].count, isLookedUp: lookedUp[i]) : summary.zone
+            let zone = packs ? SegmentHeader.packedZone(summary, of: chunks[i].count, isLookedUp: lookedUp[i]) : summary.zone
             entries.append(
                 .init(columnID: ids[i], zone: zone, chunk: packs ? nil : try write(chunks[i]), logicalHash: summary.logicalHash))
         }
