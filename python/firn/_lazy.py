@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-_PART_ROWS = 1 << 19
+_BATCH_ROWS = 1 << 16
+_MOST_BATCHES = 8
+
+
+def _part_rows(threads: int) -> int:
+    """Returns the least number of rows of a part: a batch for each thread, of which a filter took some rows. The memory of longer
+    parts would not be reused for those after them, and new memory of the system takes longer than decoding into it."""
+    return _BATCH_ROWS * max(1, min(threads, _MOST_BATCHES)) - _BATCH_ROWS // 2
 
 
 def lazy_frame(source: Any, kinds: dict[str, str], **options: Any) -> polars.LazyFrame:
@@ -36,7 +43,7 @@ def lazy_frame(source: Any, kinds: dict[str, str], **options: Any) -> polars.Laz
     def read(columns: Any, predicate: Any, rows: int | None, batch_size: int | None) -> Iterator[polars.DataFrame]:
         found, is_filtered = scan(columns, predicate, rows)
         left = rows
-        for part in _parts(found.to_reader()):
+        for part in _parts(found.to_reader(), _part_rows(polars.thread_pool_size())):
             frame = polars.DataFrame(polars.from_arrow(part, rechunk=False))
             # Polars gives a column without a name another one.
             frame.columns = part.column_names
@@ -46,6 +53,8 @@ def lazy_frame(source: Any, kinds: dict[str, str], **options: Any) -> polars.Laz
                 frame = frame.head(left)
                 left -= len(frame)
             yield frame
+            # The memory of the part is free for the next one.
+            del frame, part
             if left == 0:
                 return
 
@@ -53,15 +62,16 @@ def lazy_frame(source: Any, kinds: dict[str, str], **options: Any) -> polars.Laz
     return register_io_source(read, schema=schema, validate_schema=True)
 
 
-def _parts(reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.Table]:
-    """Returns the batches of a reader as tables of several batches: Polars works on a table with several threads."""
+def _parts(reader: pyarrow.RecordBatchReader, least: int) -> Iterator[pyarrow.Table]:
+    """Returns the batches of a reader as tables of several batches, of so many rows at least, because Polars works on a table with
+    several threads."""
     import pyarrow
 
     batches, rows = [], 0
     for batch in reader:
         batches.append(batch)
         rows += batch.num_rows
-        if rows >= _PART_ROWS:
+        if rows >= least:
             yield pyarrow.Table.from_batches(batches)
             batches, rows = [], 0
     # A part has the columns, also without rows.

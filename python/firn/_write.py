@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import threading
@@ -168,8 +167,11 @@ class Writer:
     def _store(self, function: Any, data: Any, key: str | Sequence[str] | None, progress: Progress) -> int:
         parts = key_names(key)
         columns, count = names(parts)
-        with watching(progress, f"writing {self.name}") as watch:
-            rows = self._call(function, data, columns, count, watch=watch)
+        if progress is False:
+            rows = self._call(function, data, columns, count)
+        else:
+            with watching(progress, f"writing {self.name}") as watch:
+                rows = self._call(function, data, columns, count, watch=watch)
         if parts is not None:
             self._transaction._keys[self.name] = tuple(parts)
         return rows
@@ -193,7 +195,7 @@ class Writer:
             raise TypeError("give either where or keys")
         if where is not None:
             count = c_int64()
-            with self._transaction._call() as handle:
+            with self._transaction._call as handle:
                 call(lib.firn_delete_where, handle, encode(self.name), encode(where), byref(count))
             return count.value
         if isinstance(keys, (list, tuple, set, frozenset, range)):
@@ -215,7 +217,7 @@ class Writer:
             if function is lib.firn_replace:
                 self.delete(where="TRUEPREDICATE")
             return 0
-        with self._transaction._call() as handle:
+        with self._transaction._call as handle:
             if watch:
                 lib.firn_transaction_watch(handle, watch, None)
             try:
@@ -241,6 +243,33 @@ class Writer:
         return f"<firn.Writer {self.name!r}>"
 
 
+class _Turn:
+    """Holds a transaction for one call, in `with`. A second call is an error: to wait for the first one would never end if its data made
+    the second one. A class and not a generator: a small commit makes three calls, and a generator takes as long as a small call."""
+
+    __slots__ = ("_lock", "_transaction")
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._lock = threading.Lock()
+        # A strong reference would keep the transaction, and the lock of the file, until the garbage collector runs.
+        self._transaction = weakref.ref(transaction)
+
+    def __enter__(self) -> c_void_p:
+        is_mine = False
+        try:
+            is_mine = self._lock.acquire(False)
+            if not is_mine:
+                raise RuntimeError("the transaction is used by another call: wait until it returns")
+            return self._transaction()._handle()  # type: ignore[union-attr]
+        except BaseException:
+            if is_mine:
+                self._lock.release()
+            raise
+
+    def __exit__(self, *error: Any) -> None:
+        self._lock.release()
+
+
 class Transaction:
     """The one transaction of a file. A mapping of the names of types, also of new ones, to their writers.
 
@@ -255,7 +284,7 @@ class Transaction:
         self._thread = threading.get_ident()
         # The keys of the types that were made.
         self._keys: dict[str, tuple[str, ...]] = {}
-        self._lock = threading.Lock()
+        self._call = _Turn(self)
         self._pointer = c_void_p()
         # Before the call: an interrupt in it must not keep the file locked.
         self._finalizer = weakref.finalize(self, lib.firn_transaction_free, self._pointer)
@@ -277,20 +306,6 @@ class Transaction:
             raise RuntimeError("the transaction was begun before this process was forked")
         return self._pointer
 
-    @contextlib.contextmanager
-    def _call(self) -> Iterator[c_void_p]:
-        """Holds the transaction for one call. A second call is an error: to wait for the first one would never end if its
-        data made the second one."""
-        is_mine = False
-        try:
-            is_mine = self._lock.acquire(blocking=False)
-            if not is_mine:
-                raise RuntimeError("the transaction is used by another call: wait until it returns")
-            yield self._handle()
-        finally:
-            if is_mine:
-                self._lock.release()
-
     def __getitem__(self, name: str) -> Writer:
         return Writer(self, name)
 
@@ -302,7 +317,7 @@ class Transaction:
         elif value is not None and not isinstance(value, (bytes, bytearray, memoryview)):
             raise TypeError(f"value must be a str, bytes or None, not {type(value).__name__}")
         data = None if value is None else bytes(value)
-        with self._call() as handle:
+        with self._call as handle:
             owner = None if of is None else encode(of)
             call(lib.firn_set_metadata, handle, owner, encode(key), data, 0 if data is None else len(data))
 
@@ -315,7 +330,7 @@ class Transaction:
         """Makes the changes the newest version, durably, and returns its number. Without changes, it returns the number of
         the newest version."""
         version = c_uint64()
-        with self._call() as handle:
+        with self._call as handle:
             try:
                 call(lib.firn_commit, handle, byref(version))
             except Error as error:
@@ -335,7 +350,7 @@ class Transaction:
     def abort(self) -> None:
         """Drops the changes."""
         if self._finalizer.alive:
-            with self._call():
+            with self._call:
                 self._finalizer()
 
     def __enter__(self) -> Transaction:

@@ -209,6 +209,31 @@ class Rows(unittest.TestCase):
                 self.assertEqual(repr(db["Kinds"][row["key"]]), repr(row))
             self.assertEqual([row["key"] for row in rows], columns["key"].to_pylist())
 
+    @needs("pyarrow")
+    def test_rows_of_which_no_value_is_special_equal_those_of_iteration(self):
+        import pyarrow
+
+        times = [datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59, 999999), None, datetime.datetime(1969, 12, 31, 23)]
+        columns = {
+            "key": [1, 2, 3, 4],
+            "bool": [True, False, None, True],
+            "float": pyarrow.array([0.1, float("nan"), None, float("-inf")], pyarrow.float32()),
+            "double": [0.1, float("nan"), None, -0.0],
+            "text": ["", "a\0é\U0001f600", None, "y" * 70000],
+            "data": [b"", b"\0\xff", None, b"z" * 70000],
+            "day": pyarrow.array([datetime.date(1, 1, 1), datetime.date(1969, 12, 31), None, datetime.date(9999, 12, 31)]),
+            "time": pyarrow.array(times, pyarrow.timestamp("us")),
+        }
+        # Columns of a kind that is JSON in each row, beside and between the others.
+        more = {"decimal": [decimal.Decimal("1.50"), None, None, decimal.Decimal("7.00")], "flag": [False, True, None, False]}
+        with tempfile.TemporaryDirectory() as folder, firn.create(f"{folder}/kinds.firn") as db:
+            with db.write() as transaction:
+                transaction["Usual"].append(pyarrow.table(columns), key="key")
+                transaction["Mixed"].append(pyarrow.table({**more, **columns}), key="key")
+            for table in db.values():
+                for row in table:
+                    self.assertEqual(repr(table[row["key"]]), repr(row))
+
     def test_iteration(self):
         self.assertEqual([row["name"] for row in self.people], ["Ada", "Bo"])
         self.assertEqual(sum(row["n"] for row in self.numbers), 70000 * 69999 // 2)
@@ -325,6 +350,31 @@ class Arrow(unittest.TestCase):
             if i % 100 == 0:
                 scan.to_arrow()
         self.assertLess(pages() - before, 2000)
+
+    @needs("pyarrow")
+    def test_parts_of_lazy_frames_take_over_each_others_memory(self):
+        import pyarrow
+        from firn import _lazy
+
+        batches = 20
+        count = batches * 65_536
+        texts = pyarrow.array([str(i * 7919 % count) for i in range(count)])
+        with tempfile.TemporaryDirectory() as folder, firn.create(f"{folder}/parts.firn") as db:
+            with db.write() as transaction:
+                transaction["rows"].append({"text": texts})
+            scan = db["rows"].scan(views=True)
+            for threads in (1, 2, 64):
+                rows, parts, addresses, chunk = 0, 0, set(), None
+                for part in _lazy._parts(scan.to_reader(), _lazy._part_rows(threads)):
+                    self.assertTrue(part.column(0).cast(pyarrow.string()).combine_chunks().equals(texts[rows : rows + len(part)]))
+                    rows, parts = rows + len(part), parts + 1
+                    for chunk in part.column(0).chunks:
+                        addresses.add(chunk.buffers()[1].address)
+                    part = chunk = None
+                self.assertEqual((rows, parts), (count, -(-batches // min(threads, 8)) + (batches % min(threads, 8) == 0)))
+                # All in memory at once would be one for each batch.
+                if threads < 64:
+                    self.assertLess(len(addresses), batches * 2 // 3)
 
     @needs("duckdb", "polars")
     def test_filters_are_pushed_and_never_lost(self):
@@ -940,6 +990,29 @@ class Writing(unittest.TestCase):
             for name in rows.column_names:
                 self.assertEqual(found.schema.field(name).type, rows.schema.field(name).type, name)
                 self.assertTrue(found[name].equals(chosen[name]), f"{name} {where}")
+
+    @needs("pyarrow")
+    def test_a_small_commit_makes_few_calls(self):
+        import pyarrow
+
+        with tempfile.TemporaryDirectory() as folder, firn.create(f"{folder}/calls.firn") as db:
+            rows = [pyarrow.table({"id": [i], "v": ["x"]}) for i in range(3)]
+            calls = []
+
+            def commit(i):
+                with db.write() as transaction:
+                    transaction["rows"].append(rows[i], **({"key": "id"} if i == 0 else {}))
+
+            commit(0)
+            commit(1)
+            sys.setprofile(lambda frame, event, argument: calls.append(event) if event == "call" else None)
+            try:
+                commit(2)
+            finally:
+                sys.setprofile(None)
+            # With a generator for each call of the library, and one for progress that nobody watches, there were 55.
+            self.assertLessEqual(len(calls), 48)
+            self.assertEqual(len(db["rows"]), 3)
 
     def test_a_transaction_is_used_by_one_call_at_a_time(self):
         import pyarrow
