@@ -23,6 +23,8 @@ package struct EncodingFeatures: OptionSet, Sendable, Hashable {
     package static let predictions = EncodingFeatures(rawValue: 1 << 37)
     /// Text that has pieces of other columns.
     package static let pieces = EncodingFeatures(rawValue: 1 << 38)
+    /// Numbers that are stored as differences from products and quotients of other columns.
+    package static let products = EncodingFeatures(rawValue: 1 << 39)
 }
 
 extension IntegersEncoding {

@@ -181,6 +181,28 @@ import Testing
         }
     }
 
+    /// Columns that are products and quotients of others, with exceptions and nulls.
+    @Test func `seeds have products and quotients`() throws {
+        let type = TypeSchema(
+            "R",
+            columns: [
+                ColumnSchema("people", ColumnType(.int)), ColumnSchema("cases", ColumnType(.int)),
+                ColumnSchema("rate", ColumnType(.double, optional: true)), ColumnSchema("wage", ColumnType(.double)),
+                ColumnSchema("pay", ColumnType(.double)),
+            ])
+        try file("products") { transaction in
+            try load(transaction, type, 400) { i in
+                let x = mix(i), y = mix(i + 100_000), people = 1000 + x % 5_000_000, cases = y % 40_000
+                let wage = Double(900 + x / 7 % 9000) / 100
+                return [
+                    .int(Int64(people)), .int(Int64(cases)),
+                    i % 13 == 4 ? .null : .double(i % 70 == 3 ? 1 / 3 : Double(cases) / Double(people) * 1000), .double(wage),
+                    .double((wage * Double(cases) * 100).rounded() / 100),
+                ]
+            }
+        }
+    }
+
     /// Text with pieces of text, integers and UUIDs, in rows with exceptions and nulls.
     @Test func `seeds have text with pieces of other columns`() throws {
         let type = TypeSchema(

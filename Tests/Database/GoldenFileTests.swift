@@ -79,6 +79,9 @@ struct GoldenFile: Sendable {
             name: "pieces.firn", hash: "047c5af1b42e6aa9c1d24295b351bc23", readerFeatures: 1 << 38, writerFeatures: 0,
             write: PiecedRows.write,
             rows: ["Account": PiecedRows.rows]),
+        GoldenFile(
+            name: "products.firn", hash: "3c3c101f3d97ded8ebba6c6b354eeccd", readerFeatures: 1 << 39 | 1 << 33, writerFeatures: 0,
+            write: ProductRows.write, rows: ["Region": ProductRows.rows]),
     ]
 }
 

@@ -22,24 +22,7 @@ import Testing
         values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: false, profile: .standard) }
     }
 
-    /// Reads such a segment in every way. A damaged column is nil.
-    private func read(_ chunks: [[UInt8]]) throws -> [Column?] {
-        try HostileSegment(type: type, rows: count).read(chunks) { segment, position, raw in
-            let whole = try? segment.allRows(position)
-            for row in [0, 1, 5, 1024, 2047, count - 1] {
-                let one = try? raw.value(at: row)
-                if let whole { #expect(one == whole.value(at: row), "column \(position), row \(row)") }
-                if raw.type.kind == .int { _ = try? raw.word(at: row) } else { _ = try? raw.real(at: row) }
-            }
-            let column = StoredColumn(raw)
-            _ = column.zone(ofVector: 0)
-            _ = try? column.sum(vector: 0)
-            _ = try? column.search(raw.type.kind == .int ? .words(0, 5) : .reals(0, 5), vector: 0, into: bits)
-            return whole
-        }
-    }
-
-    private let bits = UnsafeMutablePointer<UInt64>.allocate(capacity: 16)
+    private func read(_ chunks: [[UInt8]]) throws -> [Column?] { try HostileSegment(type: type, rows: count).readNumbers(chunks) }
 
     private func chunk(_ streams: (kind: StreamKind, bytes: [UInt8])...) -> [UInt8] {
         HostileSegment.chunk(streams)

@@ -2,6 +2,7 @@ import FirnBytes
 import FirnCodecs
 import FirnKit
 import FirnStore
+import Testing
 
 @testable import FirnDatabase
 @testable import FirnTable
@@ -44,6 +45,25 @@ struct HostileSegment {
         _ = core.verify(full: true, progress: { _ in })
         _ = try? core.statistics()
         return chunks.indices.map { position in (try? segment.rawColumn(position)).flatMap { read(segment, position, $0) } }
+    }
+
+    /// Reads a segment of numbers in every way: rows one by one as in the whole column, bounds, sums and searches.
+    func readNumbers(_ chunks: [[UInt8]]) throws -> [Column?] {
+        let bits = UnsafeMutablePointer<UInt64>.allocate(capacity: 16)
+        defer { bits.deallocate() }
+        return try read(chunks) { segment, position, raw in
+            let whole = try? segment.allRows(position)
+            for row in [0, 1, 5, 1024, 2047, rows - 1] {
+                let one = try? raw.value(at: row)
+                if let whole { #expect(one == whole.value(at: row), "column \(position), row \(row)") }
+                if raw.type.kind == .int { _ = try? raw.word(at: row) } else { _ = try? raw.real(at: row) }
+            }
+            let column = StoredColumn(raw)
+            _ = column.zone(ofVector: 0)
+            _ = try? column.sum(vector: 0)
+            _ = try? column.search(raw.type.kind == .int ? .words(0, 5) : .reals(0, 5), vector: 0, into: bits)
+            return whole
+        }
     }
 
     static func chunk(_ streams: [(kind: StreamKind, bytes: [UInt8])]) -> [UInt8] {

@@ -42,41 +42,15 @@ import Testing
         }
     }
 
-    private func make(_ rows: [[Value]], _ path: String, profile: Profile = .standard) throws -> Database {
-        let database = try Database.create(path: path), transaction = try database.begin()
-        transaction.profile = profile
-        try transaction.extendSchema([type])
-        try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
-        try transaction.commit()
-        return database
-    }
-
-    private func encodings(_ database: Database) throws -> [String: String] {
-        let columns = try database.snapshot().statistics()[0].columns
-        return Dictionary(uniqueKeysWithValues: columns.map { ($0.name, $0.encodings.map(\.name).joined(separator: ", ")) })
-    }
-
-    private func expect(_ database: Database, holds model: [Int64: [Value]], _ note: String) throws {
-        let snapshot = try Database.open(path: database.path).snapshot(), table = snapshot.table(named: "T")!
-        let back = try allRows(table), expected = model.sorted { $0.key < $1.key }
-        #expect(back.map(\.id) == expected.map(\.key), "\(note)")
-        for (row, wanted) in zip(back, expected) where row.values != wanted.value {
-            Issue.record("\(note), row \(row.id): \(row.values) for \(wanted.value)")
-            break
-        }
-        for (id, values) in expected.suffix(40) { #expect(try table.row(id) == values, "\(note), row \(id)") }
-        let defects = snapshot.verify(full: true)
-        #expect(defects.isEmpty, "\(note): \(defects)")
-    }
-
     @Test(arguments: Tier.isLong ? [1, 2, 3, 4, 5] : [1, 2, 4])
     func `predicted columns stay the same through changes, flushes and compaction`(_ seed: UInt64) throws {
         var random = Random(seed: seed)
         let count = [1500, 5000, 20_000, 70_000, 9000][Int(seed - 1)], exceptions = [0, 40, 50, 100, 30][Int(seed - 1)]
         let rows = rows(count, regions: count / 40, exceptions: exceptions, &random)
-        let folder = TemporaryFolder(), database = try make(rows, folder.file("a.firn"), profile: seed == 2 ? .small : .standard)
+        let folder = TemporaryFolder(), profile: Profile = seed == 2 ? .small : .standard
+        let table = try OneTypeFile(type, rows, folder.file("a.firn"), profile: profile), database = table.database
         var model = Dictionary(uniqueKeysWithValues: rows.enumerated().map { (Int64($0.offset), $0.element) })
-        let names = try encodings(database)
+        let names = try table.encodings
         #expect(names["single"]!.hasPrefix("linear(") || names["gross"]!.hasPrefix("linear("), "\(names)")
         #expect(names["net"]!.hasPrefix("linear(") || names["gross"]!.hasPrefix("linear("), "\(names)")
         #expect(names["end"]!.hasPrefix("linear(") || names["days"]!.hasPrefix("linear("), "\(names)")
@@ -85,36 +59,25 @@ import Testing
         #expect(degrees.contains("linear(") || degrees.contains("map("), "\(names)")
         #expect(names["total"]!.hasPrefix("last(region)"), "\(names)")
         #expect(try database.store.newestRoot().readerFeatures & ReaderFeature.predictions.bit != 0)
-        try expect(database, holds: model, "written")
+        try table.expect(model, "written")
 
         // A few changes become chunk overlays, many of them new chunks: of predicted columns, and of those that predict.
         for (column, share) in [(2, 100), (3, 2), (5, 2), (1, 3), (10, 2)] {
-            let transaction = try database.begin()
-            for i in stride(from: 0, to: count, by: share) {
-                guard var values = model[Int64(i)] else { continue }
-                values[column] = rows[(i + 1) % count][column]
-                try transaction.update("T", rowID: Int64(i), column: type.columns[column].name, values[column])
-                model[Int64(i)] = values
-            }
-            let gone = Int64(random.below(count))
-            if model.removeValue(forKey: gone) != nil { try transaction.delete("T", rowID: gone) }
-            try transaction.commit()
-            let flush = try database.begin()
-            try flush.flushAll()
-            try flush.commit()
-            if count < 10_000 || Tier.isLong || column == 10 { try expect(database, holds: model, "flushed \(column) in one of \(share)") }
+            try table.change(column: column, oneIn: share, deleting: random.below(count), &model, from: rows)
+            if count < 10_000 || Tier.isLong || column == 10 { try table.expect(model, "flushed \(column) in one of \(share)") }
         }
         try database.snapshot().compact(to: folder.file("b.firn"))
-        try expect(try Database.open(path: folder.file("b.firn")), holds: model, "compacted")
+        try OneTypeFile(opening: folder.file("b.firn"), type).expect(model, "compacted")
     }
 
     @Test func `the same rows give the same encodings, and fast files predict nothing`() throws {
         var random = Random(seed: 9)
         let rows = rows(3000, regions: 30, exceptions: 50, &random), folder = TemporaryFolder()
-        #expect(try encodings(make(rows, folder.file("a.firn"))) == encodings(make(rows, folder.file("b.firn"))))
-        let fast = try make(rows, folder.file("c.firn"), profile: .fast)
-        #expect(try !encodings(fast).values.contains { $0.contains("linear(") || $0.contains("last(") })
-        #expect(try fast.store.newestRoot().readerFeatures & ReaderFeature.predictions.bit == 0)
+        let names = try OneTypeFile(type, rows, folder.file("a.firn")).encodings
+        #expect(try names == OneTypeFile(type, rows, folder.file("b.firn")).encodings)
+        let fast = try OneTypeFile(type, rows, folder.file("c.firn"), profile: .fast)
+        #expect(try !fast.encodings.values.contains { $0.contains("linear(") || $0.contains("last(") })
+        #expect(try fast.database.store.newestRoot().readerFeatures & ReaderFeature.predictions.bit == 0)
     }
 
     @Test func `sums of three and four columns are found`() throws {
@@ -130,11 +93,8 @@ import Testing
             return n.map { .int($0) } + [.int(sum)] + cents.map { .double(Double($0) / 100) }
                 + [.double(Double(balance) / 100), .date(Timestamp(seconds: Int64(random.below(9000)) * 86_400))]
         }
-        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn")), transaction = try database.begin()
-        try transaction.extendSchema([type])
-        try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
-        try transaction.commit()
-        let names = try encodings(database), predicted = names.filter { $0.value.hasPrefix("linear(") }
+        let folder = TemporaryFolder(), table = try OneTypeFile(type, rows, folder.file("a.firn")), database = table.database
+        let names = try table.encodings, predicted = names.filter { $0.value.hasPrefix("linear(") }
         #expect(predicted.count == 2 && Set(predicted.keys).intersection(["a", "b", "c", "sum"]).count == 1, "\(names)")
         #expect(predicted.contains { $0.value.hasPrefix("linear(a, b, c)") || $0.value.contains("sum") }, "\(names)")
         #expect(predicted.contains { $0.value.split(separator: ")")[0].split(separator: ",").count == 4 }, "\(names)")
@@ -152,14 +112,11 @@ import Testing
             let day = Int64(random.below(2500)), later = day + 1 + Int64(random.below(30))
             return [day, later].map { .date(Timestamp(seconds: (8000 + $0) * 86_400)) }
         }
-        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn")), transaction = try database.begin()
-        try transaction.extendSchema([type])
-        try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
-        try transaction.commit()
-        let names = try encodings(database)
+        let folder = TemporaryFolder(), table = try OneTypeFile(type, rows, folder.file("a.firn")), database = table.database
+        let names = try table.encodings
         #expect(names["received"]!.hasPrefix("linear(shipped)") && !names["shipped"]!.contains("linear("), "\(names)")
-        let table = try database.snapshot().table(named: "T")!
-        for (row, wanted) in zip(try allRows(table), rows) where row.values != wanted { Issue.record("\(row.values) for \(wanted)") }
+        let read = try allRows(database.snapshot().table(named: "T")!)
+        for (row, wanted) in zip(read, rows) where row.values != wanted { Issue.record("\(row.values) for \(wanted)") }
     }
 
     @Test func `numbers without a relation are not predicted`() throws {
@@ -168,10 +125,7 @@ import Testing
         let rows = (0..<4000).map { _ in
             (0..<6).map { $0 % 2 == 0 ? Value.int(Int64(random.below(100_000))) : .double(Double(random.below(100_000)) / 100) }
         }
-        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn")), transaction = try database.begin()
-        try transaction.extendSchema([noise])
-        try transaction.bulkWriter("N").append(RandomTables.batch(rows, of: noise, in: Schema([noise])))
-        try transaction.commit()
+        let folder = TemporaryFolder(), table = try OneTypeFile(noise, rows, folder.file("a.firn")), database = table.database
         #expect(try database.store.newestRoot().readerFeatures & ReaderFeature.predictions.bit == 0)
     }
 
@@ -189,11 +143,8 @@ import Testing
                 : later == "one value" ? .string("group 1") : later == "none" ? .null : .string("group \(random.below(1 << 40)) of many")
             return [group, .int(totals[i % 50])]
         }
-        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn")), transaction = try database.begin()
-        try transaction.extendSchema([pair])
-        try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: pair, in: Schema([pair])))
-        try transaction.commit()
-        #expect(try encodings(database)["total"]!.contains("last(group)"))
+        let folder = TemporaryFolder(), table = try OneTypeFile(pair, rows, folder.file("a.firn")), database = table.database
+        #expect(try table.encodings["total"]!.contains("last(group)"))
         let snapshot = try Database.open(path: database.path).snapshot()
         #expect(try allRows(snapshot.table(named: "T")!).map(\.values) == rows)
         #expect(snapshot.verify(full: true).isEmpty)
@@ -202,7 +153,8 @@ import Testing
     @Test func `versions are compared by value where a prediction leads to another chunk`() throws {
         var random = Random(seed: 5)
         let rows = rows(20_000, regions: 200, exceptions: 80, &random), folder = TemporaryFolder()
-        let database = try make(rows, folder.file("a.firn")), before = try database.snapshot(), transaction = try database.begin()
+        let database = try OneTypeFile(type, rows, folder.file("a.firn")).database, before = try database.snapshot(),
+            transaction = try database.begin()
         // Columns that predict others are encoded again; the others must not change.
         for i in 0..<20_000 where i % 3 != 0 {
             try transaction.update("T", rowID: Int64(i), column: "days", .int(Int64(i % 40)))

@@ -45,11 +45,38 @@ package struct NumberForm: Sendable, Equatable {
     /// The form of all doubles, or of all Floats: their bits, in the order of their values.
     package static func ordered(single: Bool) -> NumberForm { NumberForm(single ? .single : .ordered) }
 
+    /// Whether the integers are the bits of doubles, in the order of their values.
+    package var isOrderedDouble: Bool { form == .ordered }
+
     package func append(to out: inout ByteWriter) { form.append(to: &out) }
 
     /// Returns the integer that stands for a double bit for bit, or nil if there is none.
     @inline(__always)
     package func integer(_ value: Double) -> Int64? { FloatForm.integer(value, form) }
+
+    /// Returns the integer that stands for about this number; 0 if there is none, or if it is too large for exact arithmetic.
+    package func nearest(_ number: Double) -> Int64 {
+        switch form {
+        case .ordered: return number.isFinite ? order(number) : 0
+        case .single, .roundedSingle:
+            let single = Float(number)
+            return single.isFinite ? order(single) : 0
+        case .decimal(let d), .singleDecimal(let d), .roundedSingleDecimal(let d, _): return NumberForm.rounded(number * powersOfTen[d])
+        case .multiple(let base), .roundedMultiple(let base, _): return NumberForm.rounded(number / base)
+        case .quotient(let base), .roundedQuotient(let base, _): return NumberForm.rounded(number * base)
+        }
+    }
+
+    /// Returns the nearest integer, ties to even; 0 if it is 2^51 or more, or not a number.
+    @inline(__always)
+    package static func rounded(_ number: Double) -> Int64 {
+        guard number > -2_251_799_813_685_248, number < 2_251_799_813_685_248 else { return 0 }
+        return Int64(number.rounded(.toNearestOrEven))
+    }
+
+    /// Returns the double with these bits in the order of values.
+    @inline(__always)
+    package static func double(ordered bits: Int64) -> Double { doubleFromOrdered(bits) }
 
     /// Returns the double that an integer stands for.
     package func double(_ integer: Int64) -> Double { form.double(integer) }

@@ -28,6 +28,7 @@ struct LinearSearch {
     private let steps: [FarSteps]
     /// The sums of more than two columns.
     private let longSums: [Int: [[SumSearch.Term]]]
+    private let products: ProductSearch
 
     /// Pairs are first compared in so many rows.
     private static let fewRows = 256
@@ -45,6 +46,7 @@ struct LinearSearch {
         fewSteps = few.map { sample in zip(sample.numbers, sample.numbers.dropFirst()).map { $1 &- $0 } }
         steps = few.map(FarSteps.init)
         longSums = LinearSearch.longSums(few)
+        products = ProductSearch(samples, few: few)
     }
 
     private static func longSums(_ samples: [NumberSample]) -> [Int: [[SumSearch.Term]]] {
@@ -79,7 +81,8 @@ struct LinearSearch {
         let own = samples[target].column, plain = Double(own.bytes) * 8 / Double(rows), limit = plain * 0.85
         guard plain > 0.5 else { return [] }
         var found = copies(target, limit: limit)
-        guard own.digits != nil else { return found }
+        if let product = products.candidate(for: target, limit: limit, rows: rows) { found.append(product) }
+        guard own.digits != nil else { return found.sorted { $0.bytes < $1.bytes } }
         func consider(_ guess: Guess) {
             guard bits(guess, target, few) < limit * 1.1 else { return }
             let bits = bits(guess, target, samples)

@@ -49,6 +49,8 @@ struct NumberSample: Sendable {
     let numbers: [Int64]
     /// The bits of each double; empty for integers.
     let doubles: [UInt64]
+    /// The numbers themselves, not what represents them; not a number where there is none.
+    let values: [Double]
     /// Whether a row has no value, or a double that is no number.
     let isMissing: [Bool]
     /// How many rows have a double that is no number.
@@ -64,6 +66,9 @@ struct NumberSample: Sendable {
         numbers = column.numbers(of: part, rows: 0..<part.count, exceptions: &exceptions)
         doubles = column.form == nil ? [] : part.reals.map(\.bitPattern)
         var isMissing = (0..<part.count).map { !(part.present?[$0] ?? true) }
+        values = isMissing.indices.map { [numbers] row in
+            isMissing[row] ? .nan : column.form == nil ? Double(numbers[row]) : part.reals[row]
+        }
         for row in exceptions { isMissing[row] = true }
         self.isMissing = isMissing
         self.exceptions = exceptions.count
@@ -79,6 +84,7 @@ struct NumberSample: Sendable {
         let places = Array(stride(from: 0, to: all.numbers.count, by: hop))
         numbers = places.map { all.numbers[$0] }
         doubles = all.doubles.isEmpty ? [] : places.map { all.doubles[$0] }
+        values = places.map { all.values[$0] }
         isMissing = places.map { all.isMissing[$0] }
         exceptions = all.exceptions
         most = all.most

@@ -153,6 +153,14 @@ final class PredictionReader: Sendable {
                 for i in 0..<count { sums[i] &+= term.factor &* numbers[i] }
             }
             for i in 0..<count { out[i] &+= sums[i] &>> Int64(shift) }
+        case .product(let terms, let scale, let offset):
+            try ChunkReader.fill(&out, vectorSize) { (out) throws(Damage) in try differences.decode(vector: vector, into: out) }
+            var product = Product(count: count), numbers = [Int64](repeating: 0, count: vectorSize)
+            for (term, source) in zip(terms, sources) {
+                try source.decode(vector: vector, count: count, into: &numbers)
+                product.take(numbers, term)
+            }
+            product.forEach(scale: scale, offset: offset, form: prediction.form) { out[$0] &+= $1 }
         case .last(_, let keys, let block, _):
             let size = Prediction.blockRows(block), first = vector * vectorSize
             let column = try numbers(ofBlock: first / size, rows: size, keys: keys), start = first % size
@@ -167,6 +175,11 @@ final class PredictionReader: Sendable {
             var sum = constant
             for (term, source) in zip(terms, sources) { sum &+= term.factor &* (try source.number(at: row)) }
             return try differences.value(at: row) &+ (sum &>> Int64(shift))
+        case .product(let terms, let scale, let offset):
+            var product = Product(count: 1), number = try differences.value(at: row)
+            for (term, source) in zip(terms, sources) { product.take([try source.number(at: row)], term) }
+            product.forEach(scale: scale, offset: offset, form: prediction.form) { number &+= $1 }
+            return number
         case .last(_, let keys, let block, _):
             let size = Prediction.blockRows(block)
             return try numbers(ofBlock: row / size, rows: size, keys: keys).words[row % size]

@@ -86,18 +86,20 @@ struct PredictionWork {
         }
         numbers = involved.map { index in
             let bytes = RelationWork.bytes(plain[index])
-            let form = PredictionWork.form(plain[index] ?? [], rows: rows)
-            return NumberColumn(index: index, form: form, bytes: bytes, isSingle: columns[index]?.type.kind == .float)
-        }.filter { values($0.index).type.payload != [.reals] || $0.form != nil }
+            let isSingle = columns[index]?.type.kind == .float
+            return NumberColumn(
+                index: index, form: PredictionWork.form(plain[index] ?? [], rows: rows, single: isSingle), bytes: bytes, isSingle: isSingle)
+        }
         guard numbers.count > PredictionWork.maximumColumns, known == nil else { return }
         numbers = Array(numbers.sorted { ($0.bytes, $1.index) > ($1.bytes, $0.index) }.prefix(PredictionWork.maximumColumns))
             .sorted { $0.index < $1.index }
     }
 
     /// Returns the form in which a column of doubles was encoded; nil for other columns.
-    private static func form(_ streams: RelationWork.Streams, rows: Int) -> NumberForm? {
+    private static func form(_ streams: RelationWork.Streams, rows: Int, single: Bool) -> NumberForm? {
         guard let stream = streams.first(where: { $0.kind == .reals }) else { return nil }
-        return stream.bytes.withUnsafeBytes { bytes in try? FloatsReader(bytes, count: rows).dominantForm }
+        let form = stream.bytes.withUnsafeBytes { bytes in try? FloatsReader(bytes, count: rows).dominantForm }
+        return form ?? .ordered(single: single)
     }
 
     // MARK: Candidates
@@ -108,7 +110,7 @@ struct PredictionWork {
         case .source, .predicted, .pieced: return false
         case .alone, .related: break
         }
-        let isLinear = if case .linear = candidate.prediction.rule { true } else { false }
+        let isLinear = if case .last = candidate.prediction.rule { false } else { true }
         return candidate.prediction.sources.allSatisfy { source in
             switch roles[source] {
             // Groups are codes, which text may no longer have in this segment.
@@ -166,6 +168,10 @@ struct PredictionWork {
         for row in exceptions { skipped[row] = true }
         switch prediction.rule {
         case .linear(let terms, let shift, let constant): subtract(terms, shift, constant, from: &differences)
+        case .product(let terms, let scale, let offset):
+            var product = Product(count: rows)
+            for term in terms { product.take(numbers(of: term), term) }
+            product.forEach(scale: scale, offset: offset, form: prediction.form) { differences[$0] &-= $1 }
         case .last(let source, _, let block, _):
             // A column with one value is stored without codes.
             guard let groups = ColumnClasses(values(source), limit: max(rows / 2, 2)), groups.count >= 2 else { return nil }
@@ -188,12 +194,17 @@ struct PredictionWork {
     private func subtract(_ terms: [Prediction.Term], _ shift: Int, _ constant: Int64, from numbers: inout [Int64]) {
         var sums = [Int64](repeating: constant, count: rows)
         for term in terms {
-            var none: [Int] = []
-            let source = NumberColumn(index: term.column, form: term.form, bytes: 0)
-                .numbers(of: values(term.column), rows: 0..<rows, exceptions: &none)
+            let source = self.numbers(of: term)
             for i in 0..<rows { sums[i] &+= term.factor &* source[i] }
         }
         for i in 0..<rows { numbers[i] &-= sums[i] &>> Int64(shift) }
+    }
+
+    /// Returns the numbers of a column that predicts another one, 0 where there is none.
+    private func numbers(of term: Prediction.Term) -> [Int64] {
+        var none: [Int] = []
+        return NumberColumn(index: term.column, form: term.form, bytes: 0)
+            .numbers(of: values(term.column), rows: 0..<rows, exceptions: &none)
     }
 
     private func chain(_ numbers: inout [Int64], _ groups: [Int64], _ skipped: Bits, keys: Int, block: Int, start: Int64) {

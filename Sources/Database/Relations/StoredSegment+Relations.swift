@@ -23,7 +23,7 @@ extension StoredSegment {
     /// Opens the columns that the chunk at position `entryPosition` is predicted from.
     func sources(of prediction: Prediction, at entryPosition: Int, memory: MemoryScope) throws(Damage) -> [PredictionSource] {
         switch prediction.rule {
-        case .linear(let terms, _, _):
+        case .linear(let terms, _, _), .product(let terms, _, _):
             return try terms.mapTyped { (term) throws(Damage) in
                 try named(term.column) { () throws(Damage) in
                     try numbers(of: term, parts: try sourceParts(term.column, of: entryPosition, mayBeMap: true), memory)

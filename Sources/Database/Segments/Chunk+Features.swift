@@ -25,7 +25,7 @@ extension Chunk {
 
     /// Returns the features of a chunk that stores differences from a prediction.
     private func predictionFeatures(_ prediction: Prediction, rows: Int) throws(Damage) -> EncodingFeatures {
-        var features: EncodingFeatures = .predictions
+        var features: EncodingFeatures = prediction.isProduct ? .products : .predictions
         for (kind, bytes) in streams where kind != .relation {
             // Of doubles, only the exceptions are stored as such.
             var elements = kind == .reals ? prediction.exceptions : rows

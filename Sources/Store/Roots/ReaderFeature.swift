@@ -28,6 +28,8 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     case predictions = 37
     /// Texts have pieces of other columns.
     case pieces = 38
+    /// Chunks store differences from products and quotients of other columns.
+    case products = 39
 
     var bit: UInt64 { 1 << rawValue }
 
