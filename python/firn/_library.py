@@ -13,7 +13,7 @@ import threading
 import weakref
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, NoReturn, Sequence
 
 from ._errors import make_error
 
@@ -214,14 +214,19 @@ def call(function: Any, *arguments: Any) -> None:
     error = c_void_p()
     code = function(*arguments, byref(error))
     if code:
-        made = make_error(lib, error)
-        try:
-            if code == _INTERRUPTED and made.message == "interrupted":
-                _raise_interrupt()
-            raise made
-        finally:
-            # The traceback refers to this frame: the error would keep files open until the garbage collector runs.
-            del made
+        fail(code, error)
+
+
+def fail(code: int, error: c_void_p) -> NoReturn:
+    """Raises the error of a function that returned a code other than 0."""
+    made = make_error(lib, error)
+    try:
+        if code == _INTERRUPTED and made.message == "interrupted":
+            _raise_interrupt()
+        raise made
+    finally:
+        # The traceback refers to this frame: the error would keep files open until the garbage collector runs.
+        del made
 
 
 @contextlib.contextmanager

@@ -992,6 +992,38 @@ class Writing(unittest.TestCase):
                 self.assertTrue(found[name].equals(chosen[name]), f"{name} {where}")
 
     @needs("pyarrow")
+    def test_a_row_by_key_makes_few_calls_in_each_thread(self):
+        with tempfile.TemporaryDirectory() as folder, firn.create(f"{folder}/calls.firn") as db:
+            with db.write() as transaction:
+                transaction["rows"].append({"id": list(range(300)), "v": [str(i) * (i * 5) for i in range(300)]}, key="id")
+            table, wrong = db["rows"], []
+
+            def read(seed):
+                chance = random.Random(seed)
+                for key in chance.choices(range(300), k=300):
+                    # Some rows are longer than the room that is kept for the next call.
+                    if table[key] != {"id": key, "v": str(key) * (key * 5)}:
+                        wrong.append(key)
+
+            threads = [threading.Thread(target=read, args=(seed,)) for seed in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(wrong, [])
+            for key in (-1, 300, 2**63, None):
+                with self.assertRaises((KeyError, ValueError)):
+                    table[key]
+            calls, row = [], table[6]
+            sys.setprofile(lambda frame, event, argument: calls.append(event) if event == "call" else None)
+            try:
+                row = table[7]
+            finally:
+                sys.setprofile(None)
+            self.assertEqual(row["id"], 7)
+            self.assertLessEqual(len(calls), 5)
+
+    @needs("pyarrow")
     def test_a_small_commit_makes_few_calls(self):
         import pyarrow
 
