@@ -149,6 +149,19 @@ import Testing
         #expect(start == count && snapshot.verify(full: true).isEmpty)
     }
 
+    @Test(arguments: [("ENSG", ""), ("", "-eu"), ("ab", "cd")])
+    func `pieces are found if all of them begin or end alike`(_ ends: (first: String, last: String)) throws {
+        let type = TypeSchema("T", columns: ["id", "page"].map { ColumnSchema($0, ColumnType(.string)) })
+        var random = Random(seed: 8)
+        let rows = (0..<2000).map { _ -> [Value] in
+            let id = ends.first + String(random.below(1 << 40), radix: 36) + ends.last
+            return [.string(id), .string("https://example.org/\(id)/view")]
+        }
+        let folder = TemporaryFolder(), table = try OneTypeFile(type, rows, folder.file("a.firn")), names = try table.encodings
+        #expect(names["page"]!.hasPrefix("pieces(id)") || names["id"]!.hasPrefix("pieces(page)"), "\(names)")
+        try table.expect(Dictionary(uniqueKeysWithValues: rows.enumerated().map { (Int64($0.offset), $0.element) }), "\(ends)")
+    }
+
     @Test func `versions and files are compared by value where pieces are of another chunk`() throws {
         let rows = rows(20_000, exceptions: 100, seed: 5), folder = TemporaryFolder(), database = try make(rows, folder.file("a.firn"))
         let before = try database.snapshot(), transaction = try database.begin()

@@ -29,25 +29,37 @@ struct PieceSketch {
     /// So many bytes from the beginning and the end of a value are looked for.
     private static let ends = 3
 
-    /// Whether this column contains the beginning or the end of the other one, more often than it contains those of the wrong rows.
+    /// Whether this column contains the beginning or the end of the other one, more often than it contains those of the wrong rows. Both ends
+    /// count separately: if all values begin alike, only their ends say something.
     func mayContain(_ other: PieceSketch) -> Bool {
-        var rows = 0, hits = 0, controls = 0, last: Int?
+        // Rows with the beginning, with the end, and with one of them, less those of the wrong rows.
+        var hits = SIMD4<Int>.zero, controls = SIMD4<Int>.zero, rows = 0, last: Int?
         for row in 0..<folded.count where folded.length(row) > 0 && other.folded.length(row) > 0 {
             rows += 1
-            if contains(other, row, own: row) { hits += 1 }
-            if let last, contains(other, row, own: last) { controls += 1 }
+            let ends = other.ends(row)
+            hits &+= contains(ends, row)
+            if let last { controls &+= contains(ends, last) }
             last = row
-            if rows == PieceSketch.compared / 4, hits == 0 { return false }
+            if rows == PieceSketch.compared / 4, hits == .zero { return false }
             if rows == PieceSketch.compared { break }
         }
-        return rows >= 16 && (hits - controls) * 4 >= rows
+        return rows >= 16 && (hits &- controls).max() * 4 >= rows
     }
 
-    private func contains(_ other: PieceSketch, _ row: Int, own: Int) -> Bool {
-        let range = other.folded.range(row), size = min(PieceSketch.ends, range.count)
-        let first = Array(other.folded.bytes[range.lowerBound..<range.lowerBound + size])
-        let last = Array(other.folded.bytes[range.upperBound - size..<range.upperBound])
-        return folded.withBytes(own) { $0.position(of: first) != nil || $0.position(of: last) != nil }
+    /// Returns the first and the last bytes of a row.
+    private func ends(_ row: Int) -> (first: [UInt8], last: [UInt8]) {
+        let range = folded.range(row), size = min(PieceSketch.ends, range.count)
+        return (
+            Array(folded.bytes[range.lowerBound..<range.lowerBound + size]), Array(folded.bytes[range.upperBound - size..<range.upperBound])
+        )
+    }
+
+    /// Returns 1 for each of: a row contains the first bytes, the last bytes, one of them.
+    private func contains(_ ends: (first: [UInt8], last: [UInt8]), _ row: Int) -> SIMD4<Int> {
+        folded.withBytes(row) { bytes in
+            let first = bytes.position(of: ends.first) != nil, last = bytes.position(of: ends.last) != nil
+            return SIMD4(first ? 1 : 0, last ? 1 : 0, first || last ? 1 : 0, 0)
+        }
     }
 }
 
