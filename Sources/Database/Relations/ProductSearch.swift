@@ -35,8 +35,9 @@ struct ProductSearch: Sendable {
     private static let rows = 17
     /// So many steps of 16 must agree, and so many of these must be steps that say something.
     private static let least = 10, saying = 5
+    private static let far: Float = 0.05
     /// At most so many pairs of factors are measured for a column.
-    private static let maximumFactors = 3
+    private static let maximumFactors = 4
     /// An exception, or a row without a factor, costs so many bits.
     private static let exception = 80.0
 
@@ -116,7 +117,9 @@ struct ProductSearch: Sendable {
             guard ProductSearch.count(agree) >= ProductSearch.least, ProductSearch.count(agree .& saying) >= ProductSearch.saying else {
                 return
             }
-            add(Factors(terms: terms(), distance: distance.replacing(with: 0, where: .!agree).sum(), offset: offset), to: &found)
+            // Steps that do not agree are all as far away.
+            let limited = distance.replacing(with: ProductSearch.far, where: .!(distance .< ProductSearch.far))
+            add(Factors(terms: terms(), distance: limited.sum(), offset: offset), to: &found)
         }
         for a in all.indices where a != target {
             let first = all[a]
