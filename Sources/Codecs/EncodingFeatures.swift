@@ -25,6 +25,8 @@ package struct EncodingFeatures: OptionSet, Sendable, Hashable {
     package static let pieces = EncodingFeatures(rawValue: 1 << 38)
     /// Numbers that are stored as differences from products and quotients of other columns.
     package static let products = EncodingFeatures(rawValue: 1 << 39)
+    /// Text as symbols that are coded in contexts.
+    package static let contexts = EncodingFeatures(rawValue: 1 << 40)
 }
 
 extension IntegersEncoding {
@@ -41,7 +43,13 @@ extension FloatsEncoding {
 
 extension TextEncoding {
     /// The feature that a file with this encoding needs.
-    var features: EncodingFeatures { self == .modelled ? .models : rawValue > TextEncoding.raw.rawValue ? .text : [] }
+    var features: EncodingFeatures {
+        switch self {
+        case .constant, .dictionary, .pages, .symbols, .raw: []
+        case .modelled: .models
+        case .contexts: .contexts
+        }
+    }
 }
 
 extension IntegersReader {

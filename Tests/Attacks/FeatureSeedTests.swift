@@ -246,6 +246,24 @@ import Testing
         }
     }
 
+    /// Two segments of text whose symbols are coded in contexts, which the first segment is just large enough for.
+    @Test func `seeds have text as symbols in contexts`() throws {
+        let type = TypeSchema("X", columns: [ColumnSchema("text", ColumnType(.string, optional: true))])
+        let words = ["regular", "packages", "sleep", "furiously", "among", "deposits", "final", "quickly"]
+        try file("contexts") { transaction in
+            transaction.profile = .small
+            try load(transaction, type, 66_600) { i in
+                let x = mix(i)
+                guard i % 20 == 0 else { return [.null] }
+                let chosen = (0..<(6 + x % 3)).map { (k: Int) -> String in
+                    let half = k % 2 * 4
+                    return words[half + (x >> (2 * k)) % 4]
+                }
+                return [.string(chosen.joined(separator: " "))]
+            }
+        }
+    }
+
     @Test func `seeds have changed, deleted and added rows, in segments and in the delta`() throws {
         try file(
             "changes", { try load($0, FeatureSeedTests.numbers, 100, number) },

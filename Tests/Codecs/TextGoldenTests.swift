@@ -24,6 +24,7 @@ import Testing
         #expect(TextEncoding.symbols.rawValue == 0x63)
         #expect(TextEncoding.raw.rawValue == 0x64)
         #expect(TextEncoding.modelled.rawValue == 0x65)
+        #expect(TextEncoding.contexts.rawValue == 0x66)
         #expect(SharedBlob.Kind.values.rawValue == 1)
         #expect(SharedBlob.Kind.trained.rawValue == 2)
     }

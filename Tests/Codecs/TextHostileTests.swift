@@ -73,6 +73,7 @@ import Testing
         add("modelled", [TextSample.sentences.text(150, seed: 1)], .modelled)
         add("ids", [TextSample.distinctIds.text(6000, seed: 1), TextSample.distinctIds.text(1200, seed: 2)])
         add("sentences", [TextSample.sentences.text(6000, seed: 1), TextSample.sentences.text(1200, seed: 2)])
+        add("contexts", [ContextSample.text(10_000, seed: 1), ContextSample.text(1200, seed: 2)], .small)
         var outlying = TextSample.mixed.text(500, seed: 4)
         outlying.append(String(repeating: "outlier ", count: 20_000))
         outlying.append("end")

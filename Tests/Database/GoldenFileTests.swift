@@ -82,6 +82,9 @@ struct GoldenFile: Sendable {
         GoldenFile(
             name: "products.firn", hash: "3c3c101f3d97ded8ebba6c6b354eeccd", readerFeatures: 1 << 39 | 1 << 33, writerFeatures: 0,
             write: ProductRows.write, rows: ["Region": ProductRows.rows]),
+        GoldenFile(
+            name: "contexts.firn", hash: "3b22a46f3cc5aac6d35dd916b28647c1", readerFeatures: 1 << 40 | 1 << 33, writerFeatures: 0,
+            write: CommentRows.write, rows: ["Item": CommentRows.rows]),
     ]
 }
 

@@ -56,7 +56,7 @@ import Testing
 
     @Test func `a column with a private id is refused by name, and everything else is readable`() throws {
         for chunk in chunks {
-            let folder = TemporaryFolder(), path = try file(chunk, bits: 1 << 56 | 1 << 40, in: folder)
+            let folder = TemporaryFolder(), path = try file(chunk, bits: 1 << 56 | 1 << 50, in: folder)
             let database = try Database.open(path: path, writable: true), snapshot = try database.snapshot()
             let table = snapshot.table(named: "T")!, segment = try table.segment(0)
             #expect(try segment.column(0).value(at: 17) == .int(17))
@@ -115,5 +115,6 @@ import Testing
         #expect(EncodingFeatures.text.rawValue == ReaderFeature.textEncodings.bit)
         #expect(EncodingFeatures.models.rawValue == ReaderFeature.modelledStreams.bit)
         #expect(EncodingFeatures.doubles.rawValue == ReaderFeature.doubleEncodings.bit)
+        #expect(EncodingFeatures.contexts.rawValue == ReaderFeature.contextCodedText.bit)
     }
 }

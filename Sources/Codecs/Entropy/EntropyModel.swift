@@ -186,31 +186,35 @@ struct EntropyModel {
         counts.append(Int(count[node]))
     }
 
-    /// Distributes the table's slots: at least one for each symbol, the others by count; the most frequent symbols absorb the rounding
-    /// error.
     private mutating func normalize(_ counts: [Int], total: Int) {
-        let slots = 1 << tableLog
-        var rare = 0, rareCount = 0
+        for (i, frequency) in Self.frequencies(counts, total: total, slots: 1 << tableLog).enumerated() { bins[i].frequency = frequency }
+    }
+
+    /// Distributes the table's slots: at least one for each symbol, the others by count; the most frequent symbols absorb the rounding
+    /// error. `total` is the sum of the counts.
+    static func frequencies(_ counts: [Int], total: Int, slots: Int) -> [Int] {
+        var rare = 0, rareCount = 0, frequencies: [Int] = []
         for count in counts where count &* slots < total { rare &+= 1; rareCount &+= count }
         let share = slots &- rare, common = max(1, total &- rareCount)
         var left = slots
-        for i in 0..<bins.count {
-            bins[i].frequency = counts[i] &* slots < total ? 1 : max(1, counts[i] &* share / common)
-            left &-= bins[i].frequency
+        for count in counts {
+            frequencies.append(count &* slots < total ? 1 : max(1, count &* share / common))
+            left &-= frequencies[frequencies.count &- 1]
         }
-        if left == 0 { return }
-        let order = bins.indices.sorted { (counts[$0], $1) > (counts[$1], $0) }
+        if left == 0 { return frequencies }
+        let order = counts.indices.sorted { (counts[$0], $1) > (counts[$1], $0) }
         var at = 0
         while left != 0 {
             let i = order[at]
             if left > 0 {
-                bins[i].frequency &+= 1
+                frequencies[i] &+= 1
                 left &-= 1
-            } else if bins[i].frequency > 1 {
-                bins[i].frequency &-= 1
+            } else if frequencies[i] > 1 {
+                frequencies[i] &-= 1
                 left &+= 1
             }
             at = at &+ 1 == order.count ? 0 : at &+ 1
         }
+        return frequencies
     }
 }

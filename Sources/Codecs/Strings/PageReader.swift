@@ -21,7 +21,7 @@ final class PageReader: Sendable {
     private struct Outlier: Sendable {
         var row: Int, size: Int, start: Int, stored: Int
     }
-    private struct Offsets: @unchecked Sendable { let table: PageOffsets }
+    struct Offsets: @unchecked Sendable { let table: PageOffsets }
     private final class UnpackedPage: Sendable {
         let page: Int
         let text: Text

@@ -6,7 +6,7 @@ package struct SharedBlob: Sendable {
     package enum Kind: UInt8, Sendable {
         /// Sorted distinct values (`DictionaryValues`).
         case values = 1
-        /// A zstd dictionary or a symbol table (`TrainedText`).
+        /// A zstd dictionary, a symbol table or symbols in contexts (`TrainedText`).
         case trained = 2
     }
     package var kind: Kind
@@ -77,13 +77,14 @@ final class DictionaryText: Sendable {
     init(_ text: Text) { self.text = text }
 }
 
-/// A zstd dictionary or a symbol table that was trained on a column and is shared by its segments.
+/// A zstd dictionary, a symbol table or symbols in contexts that were trained on a column and are shared by its segments.
 ///
-///     form u8 (0 zstd dictionary, 1 symbol table) · block
+///     form u8 (0 zstd dictionary, 1 symbol table, 2 symbols in contexts) · block
 final class TrainedText: Sendable {
     enum Form: Sendable {
         case dictionary(PageDictionary)
         case symbols(SymbolTable)
+        case contexts(ContextModel)
     }
     let form: Form
     private let charge: MemoryCharge
@@ -100,6 +101,9 @@ final class TrainedText: Sendable {
         case 0:
             form = .dictionary(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try PageDictionary(UnsafeRawBufferPointer(b)) })
         case 1: form = .symbols(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try SymbolTable(UnsafeRawBufferPointer(b)) })
+        case 2:
+            try charge.add(ContextModel.maximumBytes(bytes), for: memory.name)
+            form = .contexts(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try ContextModel(UnsafeRawBufferPointer(b)) })
         default: throw Damage("unknown trained text")
         }
     }
@@ -116,6 +120,13 @@ final class TrainedText: Sendable {
         var out = ByteWriter()
         out.append(UInt8(1))
         PageBlock.append(symbols.encoded(), level: level, to: &out)
+        return out.bytes
+    }
+
+    static func encode(contexts: ContextPlan, level: Int) -> [UInt8] {
+        var out = ByteWriter()
+        out.append(UInt8(2))
+        PageBlock.append(contexts.encoded(), level: level, to: &out)
         return out.bytes
     }
 }

@@ -37,6 +37,9 @@ struct SymbolTable: Sendable {
         lengths = Array(sizes)
     }
 
+    /// The bytes of one symbol.
+    func bytes(_ code: Int) -> [UInt8] { (0..<Int(lengths[code])).map { slots[code][$0] } }
+
     func encoded() -> [UInt8] {
         var out = ByteWriter()
         out.append(UInt16(count))

@@ -9,9 +9,15 @@ struct SymbolTraining {
 
     static let sampleBytes = 512 << 10
     static let rounds = 10
+    /// The maximum number of symbols, with the 256 single bytes.
+    private let most: Int
+    /// Whether symbols are words, numbers and runs of other bytes, or parts of them, with at most one separator before.
+    private let isAligned: Bool
 
     /// `rows` are the strings to learn from.
-    init(_ source: Text, rows: [Range<Int>]) {
+    init(_ source: Text, rows: [Range<Int>], most: Int = SymbolTable.limit, isAligned: Bool = false) {
+        self.most = most
+        self.isAligned = isAligned
         for range in rows {
             for row in range {
                 guard text.count + source.length(row) <= Self.sampleBytes else { break }
@@ -95,9 +101,30 @@ struct SymbolTraining {
             let a = pair >> 12, b = pair & 4095
             let length = Int(table.lengths[a]) + Int(table.lengths[b])
             guard count > 2, length <= 16 else { continue }
-            candidates.append(Candidate(words: Self.join(table, a, b), length: length, count: count))
+            let words = Self.join(table, a, b)
+            if isAligned, !Self.isAligned(words, length) { continue }
+            candidates.append(Candidate(words: words, length: length, count: count))
         }
-        return SymbolTable((0...255).map { [UInt8($0)] } + Self.strongest(merged(candidates), count: SymbolTable.limit - 256))
+        return SymbolTable((0...255).map { [UInt8($0)] } + Self.strongest(merged(candidates), count: most - 256))
+    }
+
+    private enum Kind { case space, letter, digit, other }
+
+    private static func kind(_ byte: UInt8) -> Kind {
+        switch byte {
+        case 0x20: .space
+        case 0x30...0x39: .digit
+        case 0x41...0x5A, 0x61...0x7A, 0x80...: .letter
+        default: .other
+        }
+    }
+
+    /// Whether all bytes after the first are of one kind, and the first one as well or a separator before it.
+    private static func isAligned(_ words: SIMD2<UInt64>, _ length: Int) -> Bool {
+        func kind(at i: Int) -> Kind { Self.kind(UInt8(truncatingIfNeeded: words[i >> 3] >> UInt64((i & 7) * 8))) }
+        let first = kind(at: 0), second = kind(at: 1)
+        for i in 2..<max(2, length) where kind(at: i) != second { return false }
+        return first == second || second != .space && first != .letter && first != .digit
     }
 
     private static func join(_ table: SymbolTable, _ a: Int, _ b: Int) -> SIMD2<UInt64> {

@@ -6,11 +6,14 @@ final class TextCoder {
     private enum Form {
         case pages(PageEncoder)
         case symbols(SymbolEncoder)
+        case contexts(ContextEncoder)
         case raw
     }
     private let form: Form
     /// The same pages without the trained dictionary: for segments that are unlike the sample, such as those in another language.
     private var untrained: PageEncoder?
+    /// The first segment, if the choice has already encoded it.
+    private var first: (text: Text, stream: [UInt8])?
     private let profile: Profile
     /// The trained blob, if the chosen encoding has one.
     private let trained: [UInt8]
@@ -20,6 +23,9 @@ final class TextCoder {
 
     /// Strings that are looked up individually may become this factor larger if that avoids decompressing a page for each look-up.
     private static let lookupAllowance = 1.6
+
+    /// How much larger than expected a segment may be before another encoding is tried.
+    private static let surprise = 1.1
 
     /// The size of all streams made so far.
     private var streamBytes = 0
@@ -37,9 +43,11 @@ final class TextCoder {
     }
 
     /// `sample` is the first segment. `segments` is the minimum number of segments. `trial` is a finished trial of pages on the sample.
-    /// `isLookedUp` means that strings are read individually, in no order. `isQuick`: see `TextGroupEncoder`.
+    /// `isLookedUp` means that strings are read individually, in no order. `isQuick`: see `TextGroupEncoder`. `below`: the bytes that the
+    /// sample takes in another way.
     init(
-        sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false, isQuick: Bool = false, trial found: PageTrial? = nil
+        sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false, isQuick: Bool = false, trial found: PageTrial? = nil,
+        below: Double = .infinity
     ) {
         self.profile = profile
         self.isLookedUp = isLookedUp && !profile.isSmall
@@ -49,6 +57,24 @@ final class TextCoder {
         // Before the symbols: the fewer bytes a dictionary leaves, the earlier their training ends.
         if !isQuick { trial.tryDictionary(sample, segments: segments, profile: profile) }
         let symbols = profile == .fast || isQuick ? nil : SymbolTrial(sample, segments: segments, limit: trial.bytes * allowance)
+        if profile.isSmall, !isQuick {
+            let limit = min(trial.bytes, symbols?.bytes ?? .infinity, below)
+            let contexts = ContextTrial(sample, segments: segments, limit: limit)
+            if let contexts, contexts.bytes < limit {
+                let (isSmaller, pages) = Self.compare(contexts, trial, sample, segments: segments)
+                if isSmaller {
+                    trained = contexts.trained
+                    dictionary = []
+                    form = .contexts(contexts.encoder)
+                    var plan = trial.plan
+                    plan.dictionary = []
+                    untrained = PageEncoder(plan)
+                    ratio = contexts.bytes / raw
+                    return
+                }
+                if symbols?.bytes ?? .infinity >= trial.bytes { first = pages.map { (sample, $0) } }
+            }
+        }
         if let symbols, symbols.bytes < trial.bytes * allowance {
             trained = symbols.trained
             dictionary = []
@@ -73,6 +99,18 @@ final class TextCoder {
         }
     }
 
+    /// Returns whether contexts are also smaller than pages with the level that pages would have, which a trial of pages does not use: at
+    /// most that saves a third. Otherwise, returns the pages of the sample.
+    private static func compare(
+        _ contexts: ContextTrial, _ trial: PageTrial, _ sample: Text, segments: Int
+    ) -> (isSmaller: Bool, pages: [UInt8]?) {
+        guard trial.bytes * 0.65 < contexts.bytes else { return (true, nil) }
+        let training: PageEncoder.Training = trial.trained.isEmpty ? .none : segments == 1 ? .inline(trial.trained) : .shared(0)
+        let pages = PageEncoder(trial.plan).encode(sample, training: training)
+        let shared = segments == 1 ? 0 : trial.trained.count / segments
+        return Double(pages.count + shared) > contexts.bytes ? (true, nil) : (false, pages)
+    }
+
     /// Frees memory that the next segment can create again (see `PageEncoder.releaseContext`).
     func releaseContexts() {
         if case .pages(let encoder) = form { encoder.releaseContext() }
@@ -90,9 +128,19 @@ final class TextCoder {
         case .raw: return RawTextReader.encode(text, profile: isLookedUp ? .fast : profile)
         case .symbols(let encoder):
             return unlessRaw(encoder.encode(text, training: inline ? .inline(trained) : .shared(0), profile: profile), text)
+        case .contexts(let encoder):
+            let stream = encoder.encode(text, training: inline ? .inline(trained) : .shared(0))
+            // A segment unlike the sample, such as one in another language, may be smaller as pages.
+            if let stream, Double(stream.count) <= ratio * Self.surprise * Double(text.bytes.count) + 64 { return unlessRaw(stream, text) }
+            let pages = untrained?.encode(text, training: .none)
+            return unlessRaw([stream, pages].compactMap { $0 }.min { $0.count < $1.count } ?? [], text)
         case .pages(let encoder):
             if !trained.isEmpty, !inline, let untrained, encoder.sampleSize(text) > untrained.sampleSize(text) {
                 return unlessRaw(untrained.encode(text, training: .none), text)
+            }
+            if let first, first.text == text {
+                self.first = nil
+                return unlessRaw(first.stream, text)
             }
             return unlessRaw(encoder.encode(text, training: trained.isEmpty ? .none : inline ? .inline(trained) : .shared(0)), text)
         }

@@ -12,4 +12,6 @@ enum TextEncoding: UInt8 {
     case raw = 0x64
     /// Bytes coded with the predictions of a model.
     case modelled = 0x65
+    /// Symbols, each coded with the frequencies of the symbols that follow the one before.
+    case contexts = 0x66
 }

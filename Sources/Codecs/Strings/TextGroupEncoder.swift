@@ -196,9 +196,10 @@ package final class TextGroupEncoder {
         guard quick.bytes * Double(rawBytes) < Double(limit) * gain * Double(max(first.bytes.count, 1)) else { return nil }
         let inline = coded.count == 1
         let isEnough = isQuick || quick.isComplete(first, segments: coded.count, profile: profile)
-        let coder = TextCoder(
-            sample: first, segments: coded.count, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick, trial: isEnough ? quick : nil)
         let share = profile.isSmall ? 0.98 : 0.9
+        let coder = TextCoder(
+            sample: first, segments: coded.count, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick, trial: isEnough ? quick : nil,
+            below: Double(limit) * share * Double(first.bytes.count) / Double(max(rawBytes, 1)))
         guard Double(limit) * share > coder.ratio * Double(rawBytes) + Double(coder.shared.reduce(0) { $0 + $1.bytes.count }) else {
             return nil
         }

@@ -18,6 +18,7 @@ package final class TextReader: Sendable {
         case symbols(SymbolReader)
         case raw(RawTextReader)
         case modelled(ModelledTextReader)
+        case contexts(ContextReader)
     }
 
     /// Opens a stream. `shared` are the shared blobs of the group, in the order of `TextGroupEncoder.finish`.
@@ -41,6 +42,7 @@ package final class TextReader: Sendable {
         case .symbols: form = .symbols(try SymbolReader(&reader, count: count, shared: shared, memory: memory))
         case .raw: form = .raw(try RawTextReader(&reader, count: count, memory: memory))
         case .modelled: form = .modelled(try ModelledTextReader(&reader, count: count, memory: memory))
+        case .contexts: form = .contexts(try ContextReader(&reader, count: count, shared: shared, memory: memory))
         }
     }
 
@@ -53,6 +55,7 @@ package final class TextReader: Sendable {
         case .symbols(let reader): "symbol-table(\(reader.lengthsName))"
         case .raw: "raw"
         case .modelled: "modelled"
+        case .contexts: "symbols in contexts"
         }
     }
 
@@ -83,6 +86,7 @@ package final class TextReader: Sendable {
         case .symbols(let reader): try reader.decode(vector: vector, into: &text)
         case .raw(let reader): try reader.decode(vector: vector, into: &text)
         case .modelled(let reader): try reader.decode(vector: vector, into: &text)
+        case .contexts(let reader): try reader.decode(vector: vector, into: &text)
         }
         if let present { text.blank(unless: present) }
     }
@@ -104,6 +108,7 @@ package final class TextReader: Sendable {
         case .symbols(let reader): return try reader.withValue(at: row, body)
         case .raw(let reader): return try reader.withValue(at: row, body)
         case .modelled(let reader): return try reader.withValue(at: row, body)
+        case .contexts(let reader): return try reader.withValue(at: row, body)
         }
     }
 
@@ -132,7 +137,7 @@ package final class TextReader: Sendable {
     /// The features that nested streams need.
     var nestedFeatures: EncodingFeatures {
         switch form {
-        case .constant, .pages, .modelled: []
+        case .constant, .pages, .modelled, .contexts: []
         case .dictionary(let reader): reader.features
         case .symbols(let reader): reader.features
         case .raw(let reader): reader.features

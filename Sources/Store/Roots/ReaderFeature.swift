@@ -30,6 +30,8 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     case pieces = 38
     /// Chunks store differences from products and quotients of other columns.
     case products = 39
+    /// Text as symbols that are coded in contexts.
+    case contextCodedText = 40
 
     var bit: UInt64 { 1 << rawValue }
 
