@@ -66,20 +66,25 @@ extension ArrowField {
 }
 
 extension ArrowType {
+    /// The types whose text is a name without numbers. Made once: a stream of one row has as many types as one of a million.
+    private static let named: [String: ArrowType] = [
+        "n": .null, "b": .bool, "c": .int(bits: 8, isSigned: true), "C": .int(bits: 8, isSigned: false),
+        "s": .int(bits: 16, isSigned: true), "S": .int(bits: 16, isSigned: false), "i": .int(bits: 32, isSigned: true),
+        "I": .int(bits: 32, isSigned: false), "l": .int(bits: 64, isSigned: true), "L": .int(bits: 64, isSigned: false),
+        "e": .float(bits: 16), "f": .float(bits: 32), "g": .float(bits: 64), "z": .bytes(.small), "Z": .bytes(.large),
+        "vz": .bytes(.view), "u": .text(.small), "U": .text(.large), "vu": .text(.view), "tdD": .date(isDays: true),
+        "tdm": .date(isDays: false), "tiM": .interval(.months), "tiD": .interval(.days), "tin": .interval(.nanoseconds),
+        "+l": .list(.small), "+L": .list(.large), "+vl": .list(.view), "+vL": .largeListView, "+s": .structure, "+r": .runs,
+    ]
+
     /// Reads the text of the C data interface; nil if it is not known.
     init?(format: String, flags: Int64) {
-        let simple: [String: ArrowType] = [
-            "n": .null, "b": .bool, "c": .int(bits: 8, isSigned: true), "C": .int(bits: 8, isSigned: false),
-            "s": .int(bits: 16, isSigned: true), "S": .int(bits: 16, isSigned: false), "i": .int(bits: 32, isSigned: true),
-            "I": .int(bits: 32, isSigned: false), "l": .int(bits: 64, isSigned: true), "L": .int(bits: 64, isSigned: false),
-            "e": .float(bits: 16), "f": .float(bits: 32), "g": .float(bits: 64), "z": .bytes(.small), "Z": .bytes(.large),
-            "vz": .bytes(.view), "u": .text(.small), "U": .text(.large), "vu": .text(.view), "tdD": .date(isDays: true),
-            "tdm": .date(isDays: false), "tiM": .interval(.months), "tiD": .interval(.days), "tin": .interval(.nanoseconds),
-            "+l": .list(.small), "+L": .list(.large), "+vl": .list(.view), "+vL": .largeListView, "+s": .structure, "+r": .runs,
-            "+m": .map(isSorted: flags & Int64(ARROW_FLAG_MAP_KEYS_SORTED) != 0),
-        ]
-        if let known = simple[format] {
+        if let known = ArrowType.named[format] {
             self = known
+            return
+        }
+        if format == "+m" {
+            self = .map(isSorted: flags & Int64(ARROW_FLAG_MAP_KEYS_SORTED) != 0)
             return
         }
         let units: [Character: TimeUnit] = [

@@ -42,8 +42,13 @@ package class ArrowReader: BatchReader {
 
         func decode(_ part: Part) throws(FirnError) -> Batch {
             let layout = layout
-            let columns = try parallelMap(count: layout.plans.count, threads: threads) { (index) throws(FirnError) in
-                try layout.column(index, part.batch, part.rows)
+            let columns: [(column: Column, changes: ArrowChanges)]
+            if threads > 1 {
+                columns = try parallelMap(count: layout.plans.count, threads: threads) { (index) throws(FirnError) in
+                    try layout.column(index, part.batch, part.rows)
+                }
+            } else {
+                columns = try layout.plans.indices.map { (index) throws(FirnError) in try layout.column(index, part.batch, part.rows) }
             }
             if let file, file.isBroken { throw FirnError.truncated(file.name) }
             for (i, column) in columns.enumerated() { changes[i] = changes[i] + column.changes }

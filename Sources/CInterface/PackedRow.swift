@@ -77,9 +77,9 @@ public func firnGet(
             throw FirnError(.damaged, "the index has a row that does not exist", at: .init(file: reader.path))
         }
         var packed = PackedRow(columns: values.count)
-        for (i, value) in values.enumerated() {
-            packed.append(value, reader.table.type.columns[reader.visible[i]], reader.table.schema)
-        }
+        // Asked for once: each answer is a copy.
+        let type = reader.table.type, schema = reader.table.schema
+        for (i, value) in values.enumerated() { packed.append(value, type.columns[reader.visible[i]], schema) }
         guard packed.count <= Int(Int32.max) else {
             throw FirnError(.usage, "the row has more than 2 GiB", at: .init(file: reader.path), advice: "read it with firn_row_text")
         }

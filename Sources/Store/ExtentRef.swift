@@ -39,9 +39,12 @@ package struct ExtentRef: Hashable, Sendable {
     /// Appends the 32 bytes of the reference.
     package func encode(to writer: inout ByteWriter) {
         let unit = offset / 64
-        writer.append(unit | length << 48)  // 6 bytes of unit, 2 of length
-        writer.append((length >> 16 & 0xFF_FFFF) | birth << 24)  // 3 of length, 5 of birth
-        writer.append(hash)
+        // 6 bytes of unit, 5 of length, 5 of birth, 16 of hash, appended together because a commit writes a dozen of references.
+        let words = (
+            (unit | length << 48).littleEndian, ((length >> 16 & 0xFF_FFFF) | birth << 24).littleEndian, hash.low.littleEndian,
+            hash.high.littleEndian
+        )
+        withUnsafeBytes(of: words) { writer.append(contentsOf: $0) }
     }
 
     /// Reads a reference. Apart from references into the root slot, any 32 bytes are accepted; what they refer to is checked when it is

@@ -134,6 +134,32 @@ import Testing
         second.cancel()
     }
 
+    @Test func `a row at the end of a tree does not read the full leaf before its own`() throws {
+        let scratch = Scratch()
+        var count: UInt64 = 1000, path = "", root = ExtentRef.none, leaves: [ExtentRef] = []
+        // Until the last leaf is short.
+        repeat {
+            count += 30
+            path = scratch("\(count)")
+            let store = try Store.create(path: path, overwrite: false), transaction = try store.begin()
+            let writer = TreeWriter(root: .none, transaction: transaction)
+            for number in 0..<count { try writer.put(number, pattern(Int(number), 30)) }
+            root = try writer.finish()
+            leaves = Array(try extents(root, transaction).dropFirst())
+            try transaction.commit(catalogue: root)
+        } while leaves[leaves.count - 1].length >= 4096 / 3 - 50 && count < 1200
+        // Opened again, it has verified nothing yet.
+        let store = try Store.open(path: path, writable: true), transaction = try store.begin()
+        let writer = TreeWriter(root: root, transaction: transaction)
+        try writer.put(count, [1])
+        let changed = try writer.finish()
+        let last = leaves[leaves.count - 1], before = leaves[leaves.count - 2]
+        #expect(last.length < 4096 / 3 - 50 && before.length > 4096 * 3 / 4, "the last leaf is short, and the one before is full")
+        #expect(store.verified.contains(last) && !store.verified.contains(before))
+        #expect(try contents(changed, transaction).count == Int(count) + 1)
+        transaction.cancel()
+    }
+
     @Test func `new entries of a tree are found without visiting the nodes that versions share`() throws {
         let scratch = Scratch(), store = try Store.create(path: scratch("a"), overwrite: false)
         var random = Random(seed: 5), known: Set<ExtentRef> = [], model: [UInt64: [UInt8]] = [:], marked: Set<ExtentRef> = []
@@ -195,8 +221,14 @@ import Testing
             } catch is Damage {}
             var known: Set<ExtentRef> = []
             do { try tree.visitNews(since: &known) { (_, _) throws(Damage) in } } catch is Damage {}
+            if let node = try? bytes.withUnsafeBytes({ try TreeNode(try TreeNodeView($0), from: ref) }) {
+                for piece in node.split() { #expect(piece.encoded().count <= TreeLimit.nodeBytes) }
+            }
             transaction.free(ref)
         }
+        // An entry that overlaps the prefix is longer than a node.
+        let long = [TreeLimit.mark, 0, 1, 0, 0, 2, 8, 0, 0, 0xC0, 0x3E] + [UInt8](repeating: 7, count: 4000)
+        #expect(throws: Damage.self) { try long.withUnsafeBytes { try TreeNode(try TreeNodeView($0), from: .none) } }
         // A node whose children are all the same node must not be iterated once for each of them.
         var ref = leaf
         for level in 1...12 {

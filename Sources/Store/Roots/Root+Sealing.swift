@@ -56,7 +56,7 @@ extension Root {
         let bound = writer.bytes
         writer.append(contentsOf: try cipher.seal(root: inner.bytes, bound: bound))
         writer.append(Hash128(of: writer.bytes))
-        writer.pad(to: Root.slotBytes)
+        writer.bytes += repeatElement(0, count: Root.slotBytes - writer.count)
         return writer.bytes
     }
 

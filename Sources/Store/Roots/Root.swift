@@ -48,7 +48,7 @@ struct Root: Equatable {
         encodeFields(length: Root.length, to: &writer)
         writer.append(Hash128(of: writer.bytes))
         // In a file that began as an inline file, the root is followed by the data of version 1. Later roots do not overwrite it.
-        if secondSlot == 0 { writer.pad(to: Root.slotBytes) }
+        if secondSlot == 0 { writer.bytes += repeatElement(0, count: Root.slotBytes - writer.count) }
         return writer.bytes
     }
 

@@ -116,25 +116,42 @@ extension TreeNode {
     /// Returns the bytes of the extent. The children must have been written.
     func encoded() -> [UInt8] {
         trap(unless: loadedChildren.isEmpty, "children must be written before their parent")
-        let prefix = prefix
-        var writer = ByteWriter(reserving: TreeLimit.nodeBytes)
-        writer.append(TreeLimit.mark)
-        writer.append(UInt8(level))
-        writer.append(UInt16(count))
-        writer.append(UInt16(prefix))
-        for _ in 0..<2 * count { writer.append(0 as UInt8) }
-        if count > 0 { writer.append(contentsOf: UnsafeRawBufferPointer(rebasing: key(0)[..<prefix])) }
-        for (index, entry) in entries.enumerated() {
-            let at = writer.count
-            trap(unless: at < TreeLimit.nodeBytes, "a tree node is longer than its maximum size")
-            writer.bytes[6 + 2 * index] = UInt8(truncatingIfNeeded: at)
-            writer.bytes[7 + 2 * index] = UInt8(truncatingIfNeeded: at >> 8)
-            writer.appendVarint(Int(entry.keyCount) - prefix)
-            writer.append(contentsOf: UnsafeRawBufferPointer(start: memory + Int(entry.key) + prefix, count: Int(entry.keyCount) - prefix))
-            if level == 0 { writer.appendVarint(entry.isExtent ? 65 : 2 * Int(entry.valueCount)) }
-            writer.append(contentsOf: valueBytes(entry))
+        let prefix = prefix, count = count
+        // A length has at most two bytes.
+        let room = TreeLimit.nodeBytes + 4
+        trap(unless: 6 + 2 * count + prefix <= TreeLimit.nodeBytes, "a tree node is longer than its maximum size")
+        return [UInt8](unsafeUninitializedCapacity: room) { out, written in
+            guard let start = UnsafeMutableRawBufferPointer(out).baseAddress else { return }
+            var at = 6 + 2 * count
+            /// Appends bytes that are in memory from `offset` on.
+            func put(from offset: Int32, count: Int) {
+                (start + at).copyMemory(from: memory + Int(offset), byteCount: count)
+                at += count
+            }
+            func put(length: Int) {
+                if length >= 128 {
+                    out[at] = UInt8(length & 127) | 128
+                    at += 1
+                }
+                out[at] = UInt8(length < 128 ? length : length >> 7)
+                at += 1
+            }
+            out[0] = TreeLimit.mark
+            out[1] = UInt8(level)
+            start.storeBytes(of: UInt16(count).littleEndian, toByteOffset: 2, as: UInt16.self)
+            start.storeBytes(of: UInt16(prefix).littleEndian, toByteOffset: 4, as: UInt16.self)
+            if prefix > 0 { put(from: entries[0].key, count: prefix) }
+            for index in 0..<count {
+                let entry = entries[index], rest = Int(entry.keyCount) - prefix, value = Int(entry.valueCount)
+                trap(unless: at + rest + value < TreeLimit.nodeBytes, "a tree node is longer than its maximum size")
+                start.storeBytes(of: UInt16(at).littleEndian, toByteOffset: 6 + 2 * index, as: UInt16.self)
+                put(length: rest)
+                put(from: entry.key + Int32(prefix), count: rest)
+                if level == 0 { put(length: entry.isExtent ? TreeLimit.extentTag : 2 * value) }
+                put(from: entry.value, count: value)
+            }
+            trap(unless: at <= TreeLimit.nodeBytes, "a tree node is longer than its maximum size")
+            written = at
         }
-        trap(unless: writer.count <= TreeLimit.nodeBytes, "a tree node is longer than its maximum size")
-        return writer.bytes
     }
 }

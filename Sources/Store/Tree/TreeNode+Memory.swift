@@ -46,28 +46,28 @@ final class TreeNode {
         capacity = view.bytes.count + view.count * view.prefix.count + 512
         memory = .allocate(byteCount: capacity, alignment: 16)
         entries.reserveCapacity(view.count + 2)
+        guard let source = view.bytes.baseAddress, let prefix = view.prefix.baseAddress else { return }
+        let shared = view.prefix.count
         for index in 0..<view.count {
-            var (rest, reader) = try view.entry(index)
-            let isExtent: Bool, value: UnsafeRawBufferPointer
-            if level == 0 {
-                let tagged = try reader.readCount(limit: TreeLimit.nodeBytes * 2)
-                isExtent = tagged & 1 == 1
-                guard !isExtent || tagged == 65 else { throw Damage("tree value of an unknown kind", at: reader.position) }
-                value = try reader.read(count: tagged >> 1)
-            } else {
-                isExtent = true
-                value = try reader.read(count: ExtentRef.width)
-            }
+            let (rest, value, isExtent) = try view.parts(index), keyCount = shared + rest.count
             // Entries of a hostile node may overlap, and so be longer in total than the node.
-            need(view.prefix.count + rest.count + value.count)
+            if used + keyCount + value.count > capacity { need(keyCount + value.count) }
             if isExtent {
-                var check = ByteReader(value)
+                var check = ByteReader(view.bytes, at: value.lowerBound)
                 _ = try ExtentRef(from: &check)
             }
-            let entry = add(view.prefix, rest, value, isExtent: isExtent)
+            let key = memory + used, end = used + keyCount
+            key.copyMemory(from: prefix, byteCount: shared)
+            (key + shared).copyMemory(from: source + rest.lowerBound, byteCount: rest.count)
+            (key + keyCount).copyMemory(from: source + value.lowerBound, byteCount: value.count)
+            let entry = Entry(
+                key: Int32(used), keyCount: Int32(keyCount), value: Int32(end), valueCount: Int32(value.count), isExtent: isExtent)
+            used = end + value.count
+            // What overlaps the prefix could be longer than a node, and would be divided without an end.
+            guard 6 + bytes(of: entry) <= TreeLimit.nodeBytes else { throw Damage("tree entry longer than a node", at: 6 + 2 * index) }
             entries.append(entry)
             entryBytes += bytes(of: entry)
-            if index > 0, compare(key(index - 1), key(index)) >= 0 { throw Damage("tree keys out of order", at: 6 + 2 * index) }
+            if index > 0, compare(self.key(index - 1), self.key(index)) >= 0 { throw Damage("tree keys out of order", at: 6 + 2 * index) }
         }
         if level > 0 { nodes = ContiguousArray(repeating: nil, count: view.count) }
     }

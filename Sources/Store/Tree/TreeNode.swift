@@ -17,6 +17,8 @@ enum TreeLimit {
     static let inlineBytes = 1024
     static let level = 15
     static let mark: UInt8 = 0xB7
+    /// What stands before a reference in a leaf: twice its length, and 1.
+    static let extentTag = 2 * ExtentRef.width + 1
 }
 
 /// Compares bytewise; a prefix comes first. Returns a negative number, zero or a positive number.
@@ -59,6 +61,38 @@ struct TreeNodeView {
         guard at < bytes.count else { throw Damage("tree entry outside its node", at: 6 + 2 * index) }
         let length = try reader.readCount(limit: TreeLimit.keyBytes - prefix.count)
         return (try reader.read(count: length), reader)
+    }
+
+    /// Where in the node the key of entry `index` is without the prefix, and its value or reference.
+    @inline(__always)
+    func parts(_ index: Int) throws(Damage) -> (rest: Range<Int>, value: Range<Int>, isExtent: Bool) {
+        let at = Int(bytes[6 + 2 * index]) | Int(bytes[7 + 2 * index]) << 8
+        // Nearly all lengths have one byte. The others, and what is wrong, are left to the reader below, whose errors have positions.
+        if at < bytes.count, bytes[at] < 128, Int(bytes[at]) <= TreeLimit.keyBytes - prefix.count {
+            let rest = at + 1..<at + 1 + Int(bytes[at])
+            if level > 0 {
+                let end = rest.upperBound + ExtentRef.width
+                if end <= bytes.count { return (rest, rest.upperBound..<end, true) }
+            } else if rest.upperBound < bytes.count, bytes[rest.upperBound] < 128 {
+                let tagged = Int(bytes[rest.upperBound]), start = rest.upperBound + 1, end = start + (tagged >> 1)
+                if end <= bytes.count, tagged & 1 == 0 || tagged == TreeLimit.extentTag { return (rest, start..<end, tagged & 1 == 1) }
+            }
+        }
+        return try checkedParts(index)
+    }
+
+    @inline(never)
+    private func checkedParts(_ index: Int) throws(Damage) -> (rest: Range<Int>, value: Range<Int>, isExtent: Bool) {
+        var (key, reader) = try entry(index)
+        let rest = reader.position - key.count..<reader.position
+        guard level == 0 else {
+            _ = try reader.read(count: ExtentRef.width)
+            return (rest, rest.upperBound..<reader.position, true)
+        }
+        let tagged = try reader.readCount(limit: TreeLimit.nodeBytes * 2), start = reader.position, isExtent = tagged & 1 == 1
+        guard !isExtent || tagged == TreeLimit.extentTag else { throw Damage("tree value of an unknown kind", at: start) }
+        _ = try reader.read(count: tagged >> 1)
+        return (rest, start..<reader.position, isExtent)
     }
 
     func key(_ index: Int) throws(Damage) -> [UInt8] { try Array(prefix) + Array(entry(index).rest) }

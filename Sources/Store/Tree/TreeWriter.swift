@@ -190,6 +190,9 @@ package final class TreeWriter {
         root = pieces[0]
     }
 
+    /// The maximum length of a merged node. A node is never shorter with the entries of another one, so a longer neighbour is not merged.
+    private static let mergedBytes = TreeLimit.nodeBytes * 3 / 4
+
     /// Merges children that became small with a neighbour and drops empty ones, bottom up.
     private func merge(_ node: TreeNode) throws(Damage) {
         guard node.level > 0 else { return }
@@ -210,15 +213,21 @@ package final class TreeWriter {
                 continue
             }
             let left = index + 1 < node.count ? index : index - 1
-            let one = try self.child(node, left), other = try self.child(node, left + 1)
-            if other.count == 0 {
-                release(other)
+            // Nearly always the neighbour of the last leaf, which is full because rows come at the end. Its length is in the reference.
+            let other = left == index ? index + 1 : left
+            if case .ref(let ref) = node.child(other), ref.length > TreeWriter.mergedBytes + ExtentCipher.overhead {
+                index += 1
+                continue
+            }
+            let one = try self.child(node, left), next = try self.child(node, left + 1)
+            if next.count == 0 {
+                release(next)
                 node.remove(left + 1)
                 continue
             }
-            if one.count > 0, one.bytes(with: other) <= TreeLimit.nodeBytes * 3 / 4 {
-                one.append(other)
-                release(other)
+            if one.count > 0, one.bytes(with: next) <= TreeWriter.mergedBytes {
+                one.append(next)
+                release(next)
                 node.remove(left + 1)
                 index = left
             } else {
