@@ -15,42 +15,17 @@ import Testing
         (0..<count).map { PiecedRows.row($0 + Int(seed) << 24, exceptions: exceptions) }
     }
 
-    private func make(_ rows: [[Value]], _ path: String, profile: Profile = .standard) throws -> Database {
-        let database = try Database.create(path: path), transaction = try database.begin()
-        transaction.profile = profile
-        var named = type
-        named.name = "T"
-        try transaction.extendSchema([named])
-        try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: named, in: Schema([named])))
-        try transaction.commit()
-        return database
-    }
-
-    private func encodings(_ database: Database) throws -> [String: String] {
-        let columns = try database.snapshot().statistics()[0].columns
-        return Dictionary(uniqueKeysWithValues: columns.map { ($0.name, $0.encodings.map(\.name).joined(separator: ", ")) })
-    }
-
-    private func expect(_ database: Database, holds model: [Int64: [Value]], _ note: String) throws {
-        let snapshot = try Database.open(path: database.path).snapshot(), table = snapshot.table(named: "T")!
-        let back = try allRows(table), expected = model.sorted { $0.key < $1.key }
-        #expect(back.map(\.id) == expected.map(\.key), "\(note)")
-        for (row, wanted) in zip(back, expected) where row.values != wanted.value {
-            Issue.record("\(note), row \(row.id): \(row.values) for \(wanted.value)")
-            break
-        }
-        for (id, values) in expected.suffix(40) { #expect(try table.row(id) == values, "\(note), row \(id)") }
-        let segment = try table.segment(0)
-        for index in type.columns.indices {
+    /// Expects these rows, and single values as in the whole vector, within bounds.
+    private func expect(_ file: OneTypeFile, holds model: [Int64: [Value]], _ note: String) throws {
+        try file.expect(model, note)
+        let segment = try Database.open(path: file.database.path).snapshot().table(named: type.name)!.segment(0)
+        for index in type.columns.indices where type.columns[index].type.kind == .string {
             let reader = try segment.column(index)
-            guard type.columns[index].type.kind == .string else { continue }
             var read = Column(reader.type)
             try reader.read(vector: 0, into: &read)
             if let zone = reader.zone(ofVector: 0) { #expect(zone.mayHaveNulls || read.nullCount == 0, "\(note)") }
             for row in [0, read.count / 2, read.count - 1] { #expect(try reader.value(at: row) == read.value(at: row), "\(note)") }
         }
-        let defects = snapshot.verify(full: true)
-        #expect(defects.isEmpty, "\(note): \(defects)")
     }
 
     @Test(arguments: Tier.isLong ? [1, 2, 3, 4, 5] : [1, 2, 4])
@@ -58,43 +33,33 @@ import Testing
         var random = Random(seed: seed)
         let count = [1500, 5000, 20_000, 70_000, 9000][Int(seed - 1)], exceptions = [0, 40, 50, 100, 30][Int(seed - 1)]
         let rows = rows(count, exceptions: exceptions, seed: seed), profile: Profile = seed == 2 ? .small : .standard
-        let folder = TemporaryFolder(), database = try make(rows, folder.file("a.firn"), profile: profile)
+        let folder = TemporaryFolder(), file = try OneTypeFile(type, rows, folder.file("a.firn"), profile: profile)
+        let database = file.database
         var model = Dictionary(uniqueKeysWithValues: rows.enumerated().map { (Int64($0.offset), $0.element) })
-        let names = try encodings(database)
+        let names = try file.encodings
         for (column, source) in [("key", "id"), ("page", "number"), ("slug", "title")] {
             #expect(names[column]!.hasPrefix("pieces(\(source))") || names[source]!.hasPrefix("pieces(\(column))"), "\(names)")
         }
         #expect(names["mail"]!.hasPrefix("pieces(first, last)") || names["first"]!.hasPrefix("pieces(mail)"), "\(names)")
         #expect(!names["noise"]!.hasPrefix("pieces("), "\(names)")
         #expect(try database.store.newestRoot().readerFeatures & ReaderFeature.pieces.bit != 0)
-        try expect(database, holds: model, "written")
+        try expect(file, holds: model, "written")
 
         // A few changes become chunk overlays, many of them new chunks: of text with pieces, and of columns that pieces are of.
         for (column, share) in [(5, 100), (0, 2), (2, 2), (4, 2), (7, 3), (1, 2)] {
-            let transaction = try database.begin()
-            for i in stride(from: 0, to: count, by: share) {
-                guard var values = model[Int64(i)] else { continue }
-                values[column] = rows[(i + 1) % count][column]
-                try transaction.update("T", rowID: Int64(i), column: type.columns[column].name, values[column])
-                model[Int64(i)] = values
-            }
-            let gone = Int64(random.below(count))
-            if model.removeValue(forKey: gone) != nil { try transaction.delete("T", rowID: gone) }
-            try transaction.commit()
-            let flush = try database.begin()
-            try flush.flushAll()
-            try flush.commit()
-            if count < 10_000 || Tier.isLong || column == 0 { try expect(database, holds: model, "flushed \(column) in one of \(share)") }
+            try file.change(column: column, oneIn: share, deleting: random.below(count), &model, from: rows)
+            if count < 10_000 || Tier.isLong || column == 0 { try expect(file, holds: model, "flushed \(column) in one of \(share)") }
         }
         try database.snapshot().compact(to: folder.file("b.firn"))
-        try expect(try Database.open(path: folder.file("b.firn")), holds: model, "compacted")
+        try expect(try OneTypeFile(opening: folder.file("b.firn"), type), holds: model, "compacted")
     }
 
     @Test func `the same rows give the same bytes, and fast files have no pieces`() throws {
         let rows = rows(3000, exceptions: 50, seed: 9), folder = TemporaryFolder()
-        #expect(try encodings(make(rows, folder.file("a.firn"))) == encodings(make(rows, folder.file("b.firn"))))
-        let fast = try make(rows, folder.file("c.firn"), profile: .fast)
-        #expect(try fast.store.newestRoot().readerFeatures & ReaderFeature.pieces.bit == 0)
+        let names = try OneTypeFile(type, rows, folder.file("a.firn")).encodings
+        #expect(try names == OneTypeFile(type, rows, folder.file("b.firn")).encodings)
+        let fast = try OneTypeFile(type, rows, folder.file("c.firn"), profile: .fast)
+        #expect(try fast.database.store.newestRoot().readerFeatures & ReaderFeature.pieces.bit == 0)
     }
 
     @Test func `text without a relation has no pieces, whatever its alphabet`() throws {
@@ -133,7 +98,7 @@ import Testing
         try transaction.extendSchema([strings])
         try transaction.bulkWriter("S").append(Batch(count: count, columns: [names, pages]))
         try transaction.commit()
-        let encodings = try encodings(database)
+        let encodings = try OneTypeFile(opening: database.path, strings).encodings
         #expect(encodings["page"]!.contains("pieces(name)"), "\(encodings)")
         let snapshot = try Database.open(path: database.path).snapshot(), table = snapshot.table(named: "S")!
         var start = 0
@@ -163,11 +128,12 @@ import Testing
     }
 
     @Test func `versions and files are compared by value where pieces are of another chunk`() throws {
-        let rows = rows(20_000, exceptions: 100, seed: 5), folder = TemporaryFolder(), database = try make(rows, folder.file("a.firn"))
+        let rows = rows(20_000, exceptions: 100, seed: 5), folder = TemporaryFolder()
+        let database = try OneTypeFile(type, rows, folder.file("a.firn")).database
         let before = try database.snapshot(), transaction = try database.begin()
         // Most ids change: their chunk is encoded again, and what has pieces of it must not change.
         for i in 0..<20_000 where i % 3 != 0 {
-            try transaction.update("T", rowID: Int64(i), column: "id", .uuid(Identifier(high: UInt64(i), low: 1)))
+            try transaction.update(type.name, rowID: Int64(i), column: "id", .uuid(Identifier(high: UInt64(i), low: 1)))
         }
         try transaction.flushAll()
         try transaction.commit()
