@@ -150,6 +150,30 @@ import Testing
         #expect(snapshot.verify(full: true).isEmpty)
     }
 
+    @Test func `predicted columns may be almost empty in later segments`() throws {
+        var random = Random(seed: 13)
+        let type = TypeSchema(
+            "T",
+            columns: [
+                ColumnSchema("a", ColumnType(.int)), ColumnSchema("price", ColumnType(.double)), ColumnSchema("group", ColumnType(.string)),
+                ColumnSchema("sum", ColumnType(.int, optional: true)), ColumnSchema("product", ColumnType(.double, optional: true)),
+                ColumnSchema("total", ColumnType(.int, optional: true)),
+            ])
+        var totals = (0..<50).map { _ in Int64(random.below(1 << 40)) }
+        let rows = (0..<segmentSize * 2 + 500).map { i -> [Value] in
+            let a = random.below(100_000), cents = random.below(50_000), group = i % 50, isEmpty = i >= segmentSize && i % 20 != 0
+            totals[group] += Int64(random.below(100))
+            return [
+                .int(Int64(a)), .double(Double(cents) / 100), .string("group \(group)"), isEmpty ? .null : .int(Int64(a * 3 + i % 2)),
+                isEmpty ? .null : .double(Double(a) * Double(cents) / 100), isEmpty ? .null : .int(totals[group]),
+            ]
+        }
+        let folder = TemporaryFolder(), table = try OneTypeFile(type, rows, folder.file("a.firn")), names = try table.encodings
+        #expect(names["sum"]!.contains("linear(a)") && names["product"]!.contains("product("), "\(names)")
+        #expect(names["total"]!.contains("last(group)"), "\(names)")
+        try table.expect(Dictionary(uniqueKeysWithValues: rows.enumerated().map { (Int64($0.offset), $0.element) }), "empty")
+    }
+
     @Test func `versions are compared by value where a prediction leads to another chunk`() throws {
         var random = Random(seed: 5)
         let rows = rows(20_000, regions: 200, exceptions: 80, &random), folder = TemporaryFolder()

@@ -104,8 +104,10 @@ struct PredictionWork {
 
     // MARK: Candidates
 
-    /// Whether the columns of a candidate have no other relation that forbids it.
+    /// Whether the columns of a candidate take part, and have no other relation that forbids it. A column that took part in the segment before
+    /// may be almost empty in this one.
     private func isOpen(_ candidate: LinearSearch.Candidate, _ roles: [ColumnRole]) -> Bool {
+        guard columns[candidate.target] != nil else { return false }
         switch roles[candidate.target] {
         case .source, .predicted, .pieced: return false
         case .alone, .related: break
