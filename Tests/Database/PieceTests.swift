@@ -127,6 +127,17 @@ import Testing
         try table.expect(Dictionary(uniqueKeysWithValues: rows.enumerated().map { (Int64($0.offset), $0.element) }), "\(ends)")
     }
 
+    @Test func `the search for a piece that begins nearly everywhere is given up`() {
+        func position(of piece: String, in text: String) -> Int? {
+            Array(text.utf8).withUnsafeBytes { $0.position(of: Array(piece.utf8)) }
+        }
+        let many = String(repeating: "a", count: 4000)
+        #expect(position(of: many + "b", in: many + many + "bc") == nil)
+        #expect(position(of: many, in: many + many) == 4000 && position(of: many + "c", in: many + many + "c") == 4000)
+        #expect(position(of: "aab", in: many + "bc") == 3998 && position(of: many + "b", in: many + "bc") == 0)
+        #expect(position(of: "b", in: "abba") == 1 && position(of: "ba", in: "abba") == 2 && position(of: "c", in: "abba") == nil)
+    }
+
     @Test func `versions and files are compared by value where pieces are of another chunk`() throws {
         let rows = rows(20_000, exceptions: 100, seed: 5), folder = TemporaryFolder()
         let database = try OneTypeFile(type, rows, folder.file("a.firn")).database

@@ -39,20 +39,27 @@ struct PiecedText {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Returns where `piece` is: at the end if it is there, otherwise its first position.
+    /// Returns where `piece` is: at the end if it is there, otherwise its first position. Text in which the piece begins nearly everywhere
+    /// would take time with the square of its length: the search gives up then, and the text is stored without the piece.
     func position(of piece: [UInt8]) -> Int? {
         let length = piece.count
         guard length > 0, length <= count else { return nil }
         return piece.withUnsafeBytes { piece in
-            func isHere(_ start: Int) -> Bool {
+            /// Returns how many bytes of the piece are here.
+            func agreeing(_ start: Int) -> Int {
                 var i = 0
                 while i < length, self[start &+ i] == piece[i] { i &+= 1 }
-                return i == length
+                return i
             }
-            if isHere(count - length) { return count - length }
-            var start = 0
+            if agreeing(count - length) == length { return count - length }
+            var start = 0, left = count * 8 + 4096
             while start < count - length {
-                if self[start] == piece[0], isHere(start) { return start }
+                if self[start] == piece[0] {
+                    let same = agreeing(start)
+                    if same == length { return start }
+                    left &-= same
+                    if left < 0 { return nil }
+                }
                 start &+= 1
             }
             return nil
