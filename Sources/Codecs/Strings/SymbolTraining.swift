@@ -85,6 +85,8 @@ struct SymbolTraining {
         var count: Int
         /// Bytes covered, with a bonus for frequent symbols, because greedy parsing often skips long ones.
         var gain: Int { count * (length + 1) }
+
+        func hasBytes(of other: Candidate) -> Bool { words == other.words && length == other.length }
     }
 
     /// Returns the table of all single bytes and the candidates that cover the most bytes of the sample.
@@ -105,7 +107,7 @@ struct SymbolTraining {
             if isAligned, !Self.isAligned(words, length) { continue }
             candidates.append(Candidate(words: words, length: length, count: count))
         }
-        return SymbolTable((0...255).map { [UInt8($0)] } + Self.strongest(merged(candidates), count: most - 256))
+        return SymbolTable((0...255).map { [UInt8($0)] } + Self.strongest(Self.merged(candidates), count: most - 256))
     }
 
     private enum Kind { case space, letter, digit, other }
@@ -136,27 +138,42 @@ struct SymbolTraining {
     }
 
     /// Merges candidates with equal bytes, which different pairs can produce.
-    private func merged(_ candidates: [Candidate]) -> [Candidate] {
-        let sorted = candidates.sorted {
-            $0.words[0] != $1.words[0]
-                ? $0.words[0] < $1.words[0] : $0.words[1] != $1.words[1] ? $0.words[1] < $1.words[1] : $0.length < $1.length
-        }
-        var out: [Candidate] = []
-        for candidate in sorted {
-            if let last = out.last, last.words == candidate.words, last.length == candidate.length {
-                out[out.count - 1].count += candidate.count
+    private static func merged(_ candidates: [Candidate]) -> [Candidate] {
+        var out: [Candidate] = [], slots = [Int32](repeating: -1, count: 2 << bitWidth(UInt64(candidates.count)))
+        out.reserveCapacity(candidates.count)
+        let mask = UInt64(slots.count - 1)
+        for candidate in candidates {
+            let folded = candidate.words[0] ^ candidate.words[1] &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(candidate.length)
+            let mixed = folded &* 0xD6E8_FEB8_6659_FD93
+            var at = Int(mixed >> 32 & mask)
+            while slots[at] >= 0, !out[Int(slots[at])].hasBytes(of: candidate) { at = (at &+ 1) & Int(mask) }
+            if slots[at] >= 0 {
+                out[Int(slots[at])].count += candidate.count
             } else {
+                slots[at] = Int32(out.count)
                 out.append(candidate)
             }
         }
         return out
     }
 
+    /// Returns the `count` candidates that gain most, ordered by what they gain and by their bytes. Most gain little, so only those from the
+    /// least gain that is still chosen are ordered.
     private static func strongest(_ candidates: [Candidate], count: Int) -> [[UInt8]] {
-        let chosen = candidates.enumerated().sorted {
-            $0.element.gain != $1.element.gain ? $0.element.gain > $1.element.gain : $0.offset < $1.offset
+        var numbers = [Int](repeating: 0, count: 1 << 12)
+        for candidate in candidates { numbers[min(candidate.gain, numbers.count - 1)] += 1 }
+        var least = numbers.count - 1, above = numbers[least]
+        while least > 0, above < count {
+            least -= 1
+            above += numbers[least]
         }
-        return chosen.prefix(count).map { (_, candidate) -> [UInt8] in
+        let chosen = candidates.filter { $0.gain >= least }.sorted {
+            $0.gain != $1.gain
+                ? $0.gain > $1.gain
+                : $0.words[0] != $1.words[0]
+                    ? $0.words[0] < $1.words[0] : $0.words[1] != $1.words[1] ? $0.words[1] < $1.words[1] : $0.length < $1.length
+        }
+        return chosen.prefix(count).map { candidate -> [UInt8] in
             (0..<candidate.length).map { (at: Int) -> UInt8 in
                 UInt8(truncatingIfNeeded: candidate.words[at >> 3] >> UInt64((at & 7) * 8))
             }
