@@ -24,15 +24,15 @@ enum ContextSample {
 }
 
 @Suite struct ContextTests {
-    private func plan(_ text: Text, contexts: Int) -> (encoder: ContextEncoder, trained: [UInt8]) {
+    private func plan(_ text: Text, contexts: Int, profile: Profile = .small) -> (encoder: ContextEncoder, trained: [UInt8]) {
         let training = ContextTraining(text, symbolRows: [0..<text.count], rows: [0..<text.count])
         let plan = training.plan(contexts: contexts)
-        return (ContextEncoder(plan, parser: training.parser), TrainedText.encode(contexts: plan, level: 19))
+        return (ContextEncoder(plan, parser: training.parser, profile: profile), TrainedText.encode(contexts: plan, level: 19))
     }
 
-    private func group(_ segments: [Text], _ sample: Text, contexts: Int) throws -> EncodedGroup {
+    private func group(_ segments: [Text], _ sample: Text, contexts: Int, profile: Profile = .small) throws -> EncodedGroup {
         var group = EncodedGroup([Text()])
-        let (encoder, trained) = plan(sample, contexts: contexts)
+        let (encoder, trained) = plan(sample, contexts: contexts, profile: profile)
         group.streams = try segments.map { try #require(encoder.encode($0, training: .shared(0))) }
         group.shared = [SharedBlob(kind: .trained, bytes: trained)]
         return group
@@ -40,11 +40,16 @@ enum ContextSample {
 
     @Test func `comments take a quarter less than as symbols of twelve bits, and say which encoding they have`() throws {
         let segments = (0..<3).map { ContextSample.text(12_000, seed: $0 + 1) }
-        let small = EncodedGroup(segments, profile: .small), standard = EncodedGroup(segments)
-        #expect(small.streams.allSatisfy { $0[0] == TextEncoding.contexts.rawValue })
-        #expect(!standard.streams.contains { $0[0] == TextEncoding.contexts.rawValue })
-        #expect(small.bytes * 4 < standard.bytes * 3, "\(small.bytes) \(standard.bytes)")
-        try small.expect(segments)
+        let trial = try #require(SymbolTrial(segments[0], segments: 3, limit: .infinity)), encoder = SymbolEncoder(trial.table)
+        let symbols = segments.reduce(trial.trained.count) { $0 + encoder.encode($1, training: .shared(0), profile: .standard).count }
+        for profile in [Profile.small, .standard] {
+            let group = EncodedGroup(segments, profile: profile)
+            #expect(group.streams.allSatisfy { $0[0] == TextEncoding.contexts.rawValue })
+            #expect(group.bytes * 4 < symbols * 3, "\(group.bytes) \(symbols)")
+            try group.expect(segments)
+        }
+        let small = EncodedGroup(segments, profile: .small), fast = EncodedGroup(segments, profile: .fast)
+        #expect(!fast.streams.contains { $0[0] == TextEncoding.contexts.rawValue })
         let stream = small.streams[0]
         let name = try stream.withUnsafeBytes { try TextReader($0, count: 12_000, shared: TextReader.unread).encodingName }
         #expect(name == "symbols in contexts")
@@ -57,7 +62,11 @@ enum ContextSample {
             let most = sample == .long ? 30 : 1500
             let segments = [sample.text(1 + random.below(most), seed: 5), sample.text(random.below(most), seed: 6)]
             for contexts in [1, 5, 255] {
-                try group(segments, segments[0], contexts: contexts).expect(segments, "\(sample), \(contexts) contexts")
+                // Vectors of one page, and of several.
+                for profile in [Profile.small, .standard] {
+                    try group(segments, segments[0], contexts: contexts, profile: profile)
+                        .expect(segments, "\(sample), \(contexts) contexts, \(profile)")
+                }
             }
             // Symbols that were learned from another text: nearly everything is escaped.
             try group(segments, ContextSample.text(300, seed: 1), contexts: 8).expect(segments, "\(sample), escaped")
@@ -72,7 +81,9 @@ enum ContextSample {
         text.append([UInt8](repeating: 7, count: 200_000))
         text.append((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) })
         for _ in 0..<3000 { text.appendEmpty() }
-        for contexts in [1, 16] { try group([text], text, contexts: contexts).expect([text]) }
+        for contexts in [1, 16] {
+            for profile in [Profile.small, .standard] { try group([text], text, contexts: contexts, profile: profile).expect([text]) }
+        }
     }
 
     @Test func `a segment unlike the first one is not larger than without contexts`() throws {
@@ -132,7 +143,7 @@ enum ContextSample {
             numbers: (0..<257).map { $0 == 256 ? 2 : $0 == Int(UInt8(ascii: "c")) ? 3 : 0 })
         let text = Text(["abab", "", "ab?", "?"])
         let training = PageEncoder.Training.inline(TrainedText.encode(contexts: plan, level: 1))
-        let stream = try #require(ContextEncoder(plan, parser: parser).encode(text, training: training))
+        let stream = try #require(ContextEncoder(plan, parser: parser, profile: .small).encode(text, training: training))
         let reader = try TextReader(EncodedGroup.keep(stream), count: text.count, shared: [])
         var out = Text()
         try reader.decode(vector: 0, into: &out)
@@ -161,7 +172,9 @@ enum ContextSample {
 
     @Test(arguments: Seed.some(1, 2)) func `changed models and pages never trap`(_ seed: Seed) throws {
         var random = Random(seed)
-        let text = ContextSample.text(600, seed: 3), (encoder, trained) = plan(text, contexts: 4)
+        let text = ContextSample.text(900, seed: 3)
+        // One page, or three.
+        let (encoder, trained) = plan(text, contexts: 4, profile: seed.number % 2 == 0 ? .small : .standard)
         let stream = try #require(encoder.encode(text, training: .shared(0)))
         // The model as it is, so that changes reach its tables.
         var plain = try trained.withUnsafeBytes { (bytes) throws -> [UInt8] in

@@ -36,14 +36,11 @@ struct ContextParser {
 
     /// Appends the numbers of some strings, with 1 at the end of each. `padded` are the bytes of `text` and 16 more.
     func append(_ text: Text, _ padded: [UInt8], rows: Range<Int>, to out: inout [UInt16]) {
-        padded.withUnsafeBytes { bytes in
-            for row in rows {
-                matcher.parse(bytes.baseAddress!, text.offsets[row], text.offsets[row &+ 1]) { code in
-                    let number = numbers[code]
-                    out.append(number == 0 ? Self.literal | UInt16(truncatingIfNeeded: code) : number)
-                }
-                out.append(1)
-            }
+        matcher.parse(text, padded, rows: rows) { code in
+            let number = numbers[code]
+            out.append(number == 0 ? Self.literal | UInt16(truncatingIfNeeded: code) : number)
+        } end: {
+            out.append(1)
         }
     }
 }
@@ -56,10 +53,14 @@ struct ContextEncoder {
     /// written (see `EntropyCoder`). A number that is not in the table has no delta.
     private var starts: [Int32], deltas: [UInt32], nextStates: [UInt16]
 
-    /// A page has up to 1,024 values, of 32 KiB on average.
-    static let pageBytes = 32 << 10
+    private let pageBytes: Int
 
-    init(_ plan: ContextPlan, parser: ContextParser) {
+    /// A page has up to 1,024 values, of this many bytes on average: with `small`, the most of a vector; else fewer, because one value costs
+    /// a page, and a vector of several pages is decoded faster.
+    static func pageBytes(_ profile: Profile) -> Int { profile.isSmall ? 32 << 10 : 8 << 10 }
+
+    init(_ plan: ContextPlan, parser: ContextParser, profile: Profile) {
+        pageBytes = Self.pageBytes(profile)
         self.plan = plan
         self.parser = parser
         let numbers = plan.contexts.count, size = 1 << ContextPlan.tableLog
@@ -84,7 +85,7 @@ struct ContextEncoder {
 
     /// Returns nil if a page is too large.
     func encode(_ text: Text, training: PageEncoder.Training) -> [UInt8]? {
-        let log2 = Self.pageLog2(text), padded = text.bytes + [UInt8](repeating: 0, count: 16)
+        let log2 = Self.pageLog2(text, pageBytes: pageBytes), padded = text.bytes + [UInt8](repeating: 0, count: 16)
         var payload = BitWriter(), sizes: [Int] = [], largest = 0, work = Work()
         for first in stride(from: 0, to: text.count, by: 1 << log2) {
             let rows = first..<min(text.count, first + 1 << log2), before = payload.bytes.count
@@ -118,7 +119,7 @@ struct ContextEncoder {
         return payload.bytes.count
     }
 
-    static func pageLog2(_ text: Text) -> Int {
+    static func pageLog2(_ text: Text, pageBytes: Int) -> Int {
         var log2 = 10
         while log2 > 0, text.bytes.count << log2 > pageBytes * max(text.count, 1) { log2 -= 1 }
         return log2

@@ -59,26 +59,53 @@ final class ContextReader: Sendable {
     private func decode(pages: ClosedRange<Int>, into text: inout Text) throws(Damage) {
         let model = try model()
         text.offsets.removeAll(keepingCapacity: true)
-        text.offsets.reserveCapacity(pages.count << log2 + 1)
-        text.offsets.append(0)
+        let first = pages.lowerBound << log2, rows = min(count, (pages.upperBound &+ 1) << log2) &- first
+        text.offsets.append(contentsOf: repeatElement(0, count: rows &+ 1))
         var used = 0
-        for page in pages {
-            let stored = UnsafeRawBufferPointer(rebasing: payload.buffer[try offsets.table.range(page)])
-            let room = used &+ largest &+ 16, strings = min(count, (page &+ 1) << log2) &- page << log2
+        for page in stride(from: pages.lowerBound, through: pages.upperBound, by: 2) {
+            let both = page < pages.upperBound, room = used &+ (both ? 2 : 1) &* (largest &+ 16)
             guard Text.isBelievable(room, stored: payload.buffer.count) else { throw Damage("a vector of text is too long") }
             try text.reserve(room, memory)
             if text.bytes.count < room { text.bytes.append(contentsOf: repeatElement(0, count: room &- text.bytes.count)) }
-            let size = text.bytes.withUnsafeMutableBytes { out in
-                model.decode(stored, count: strings, to: out.baseAddress! + used, limit: largest, start: used, ends: &text.offsets)
-            }
-            guard let size else {
+            let isWhole = try decode(model, page, both, at: (page << log2 &- first, used), to: &text)
+            used = text.offsets[min(rows, (page &+ (both ? 2 : 1)) << log2 &- first)]
+            guard isWhole else {
                 text.removeAll()
                 throw Damage("a page does not hold exactly its values")
             }
-            used &+= size
         }
         text.bytes.removeLast(text.bytes.count &- used)
     }
+
+    /// Decodes one page or two neighbours. `start` is the number of strings before them and that of their bytes.
+    private func decode(
+        _ model: ContextModel, _ page: Int, _ both: Bool, at start: (row: Int, byte: Int), to text: inout Text
+    ) throws(Damage) -> Bool {
+        let stored = try bytes(of: page), next = both ? try bytes(of: page &+ 1) : nil
+        // The end of string i is offset i + 1.
+        let row = start.row &+ 1, end = row &+ strings(of: page), second = start.byte &+ largest &+ 16
+        return text.bytes.withUnsafeMutableBytes { out in
+            text.offsets.withUnsafeMutableBufferPointer { ends in
+                var first = ContextModel.Page(stored, to: out, from: start.byte, limit: largest, ends: ends, rows: row..<end)
+                var other = next.map {
+                    ContextModel.Page($0, to: out, from: second, limit: largest, ends: ends, rows: end..<(end &+ strings(of: page &+ 1)))
+                }
+                guard model.decode(&first, with: &other) else { return false }
+                // The strings of the second page follow those of the first.
+                if let other, other.end > second {
+                    (out.baseAddress! + first.end).copyMemory(from: out.baseAddress! + second, byteCount: other.end &- second)
+                }
+                for i in other?.rows ?? end..<end { ends[i] &-= second &- first.end }
+                return true
+            }
+        }
+    }
+
+    private func bytes(of page: Int) throws(Damage) -> BorrowedBytes {
+        payload[try offsets.table.range(page)]
+    }
+
+    private func strings(of page: Int) -> Int { min(count &- page << log2, 1 << log2) }
 
     func withValue<R>(at row: Int, _ body: (UnsafeRawBufferPointer) -> R) throws(Damage) -> R {
         let page = row >> log2, index = row &- page << log2

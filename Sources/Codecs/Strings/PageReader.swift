@@ -88,7 +88,7 @@ final class PageReader: Sendable {
     }
 
     private func frame(_ page: Int) throws(Damage) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: payload.buffer[try offsets.table.range(page)])
+        payload[try offsets.table.range(page)].buffer
     }
 
     private func rows(_ page: Int) -> Range<Int> { page << log2..<min(count, (page &+ 1) << log2) }
@@ -231,7 +231,7 @@ final class PageReader: Sendable {
     private func firstOutlier(from row: Int) -> Int { lowerBound(outliers.count) { outliers[$0].row < row } }
 
     private func value(_ outlier: Outlier) throws(Damage) -> [UInt8] {
-        let frame = UnsafeRawBufferPointer(rebasing: payload.buffer[outlier.start..<outlier.start &+ outlier.stored])
+        let frame = payload[outlier.start..<outlier.start &+ outlier.stored].buffer
         guard outlier.size <= PageDecompressor.bound(stored: frame.count) else { throw Damage("compressed text claims an impossible size") }
         return try memory.scoped(outlier.size) { () throws(Damage) in try PageDecompressor.inflate(frame, size: outlier.size) }
     }

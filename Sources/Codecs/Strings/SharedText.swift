@@ -69,6 +69,8 @@ package final class SharedText: Sendable {
 struct BorrowedBytes: @unchecked Sendable {
     let buffer: UnsafeRawBufferPointer
     init(_ buffer: UnsafeRawBufferPointer) { self.buffer = buffer }
+
+    subscript(range: Range<Int>) -> BorrowedBytes { BorrowedBytes(UnsafeRawBufferPointer(rebasing: buffer[range])) }
 }
 
 /// Sorted values in memory.

@@ -44,14 +44,11 @@ struct SymbolEncoder {
         starts.reserveCapacity(text.count + 1)
         let padded = text.bytes + [UInt8](repeating: 0, count: 16)
         let codes = [UInt16](unsafeUninitializedCapacity: text.bytes.count) { codes, filled in
-            padded.withUnsafeBytes { bytes in
-                for row in 0..<text.count {
-                    matcher.parse(bytes.baseAddress!, text.offsets[row], text.offsets[row + 1]) { code in
-                        codes[total] = UInt16(truncatingIfNeeded: code)
-                        total &+= 1
-                    }
-                    starts.append(total)
-                }
+            matcher.parse(text, padded, rows: 0..<text.count) { code in
+                codes[total] = UInt16(truncatingIfNeeded: code)
+                total &+= 1
+            } end: {
+                starts.append(total)
             }
             filled = total
         }
@@ -62,11 +59,7 @@ struct SymbolEncoder {
     func codeCount(_ text: Text, rows: [Range<Int>]) -> Int {
         var total = 0
         let padded = text.bytes + [UInt8](repeating: 0, count: 16)
-        padded.withUnsafeBytes { bytes in
-            for range in rows {
-                for row in range { matcher.parse(bytes.baseAddress!, text.offsets[row], text.offsets[row + 1]) { _ in total &+= 1 } }
-            }
-        }
+        for range in rows { matcher.parse(text, padded, rows: range) { _ in total &+= 1 } }
         return total
     }
 }

@@ -68,6 +68,17 @@ struct SymbolMatcher {
         }
     }
 
+    /// Calls `body` with each code of some strings, and `end` after each string. `padded` are the bytes of `text` and 16 more.
+    @inline(__always)
+    func parse(_ text: Text, _ padded: [UInt8], rows: Range<Int>, _ body: (Int) -> Void, end: () -> Void = {}) {
+        padded.withUnsafeBytes { bytes in
+            for row in rows {
+                parse(bytes.baseAddress!, text.offsets[row], text.offsets[row &+ 1], body)
+                end()
+            }
+        }
+    }
+
     @inline(__always)
     private static func longest(
         _ p: UnsafeRawPointer, _ rest: Int, _ entries: UnsafeBufferPointer<Entry>,

@@ -24,6 +24,10 @@ final class TextCoder {
     /// Strings that are looked up individually may become this factor larger if that avoids decompressing a page for each look-up.
     private static let lookupAllowance = 1.6
 
+    /// What symbols in contexts must take of the bytes of zstd pages, which are decoded at the same speed, and of those of symbols of twelve
+    /// bits, which are decoded twice as fast and can be searched. With `small`, they need not take less by more than a byte.
+    private static let contextsOfPages = 0.9, contextsOfSymbols = 0.8
+
     /// How much larger than expected a segment may be before another encoding is tried.
     private static let surprise = 1.1
 
@@ -57,11 +61,12 @@ final class TextCoder {
         // Before the symbols: the fewer bytes a dictionary leaves, the earlier their training ends.
         if !isQuick { trial.tryDictionary(sample, segments: segments, profile: profile) }
         let symbols = profile == .fast || isQuick ? nil : SymbolTrial(sample, segments: segments, limit: trial.bytes * allowance)
-        if profile.isSmall, !isQuick {
-            let limit = min(trial.bytes, symbols?.bytes ?? .infinity, below)
-            let contexts = ContextTrial(sample, segments: segments, limit: limit)
+        if profile != .fast, !isQuick, !self.isLookedUp {
+            let (pages, other) = profile.isSmall ? (1, 1) : (Self.contextsOfPages, Self.contextsOfSymbols)
+            let limit = min(trial.bytes * pages, (symbols?.bytes ?? .infinity) * other, below)
+            let contexts = ContextTrial(sample, segments: segments, profile: profile, limit: limit)
             if let contexts, contexts.bytes < limit {
-                let (isSmaller, pages) = Self.compare(contexts, trial, sample, segments: segments)
+                let (isSmaller, pages) = Self.compare(contexts, trial, sample, segments: segments, profile: profile)
                 if isSmaller {
                     trained = contexts.trained
                     dictionary = []
@@ -102,13 +107,14 @@ final class TextCoder {
     /// Returns whether contexts are also smaller than pages with the level that pages would have, which a trial of pages does not use: at
     /// most that saves a third. Otherwise, returns the pages of the sample.
     private static func compare(
-        _ contexts: ContextTrial, _ trial: PageTrial, _ sample: Text, segments: Int
+        _ contexts: ContextTrial, _ trial: PageTrial, _ sample: Text, segments: Int, profile: Profile
     ) -> (isSmaller: Bool, pages: [UInt8]?) {
-        guard trial.bytes * 0.65 < contexts.bytes else { return (true, nil) }
+        guard trial.plan.level > PageTrial.quickLevel, trial.bytes * 0.65 < contexts.bytes else { return (true, nil) }
         let training: PageEncoder.Training = trial.trained.isEmpty ? .none : segments == 1 ? .inline(trial.trained) : .shared(0)
         let pages = PageEncoder(trial.plan).encode(sample, training: training)
         let shared = segments == 1 ? 0 : trial.trained.count / segments
-        return Double(pages.count + shared) > contexts.bytes ? (true, nil) : (false, pages)
+        let goal = profile.isSmall ? 1 : Self.contextsOfPages
+        return Double(pages.count + shared) * goal > contexts.bytes ? (true, nil) : (false, pages)
     }
 
     /// Frees memory that the next segment can create again (see `PageEncoder.releaseContext`).
