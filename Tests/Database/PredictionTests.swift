@@ -150,6 +150,26 @@ import Testing
         #expect(snapshot.verify(full: true).isEmpty)
     }
 
+    @Test func `full segments are predicted where entropy coding of the differences makes it worth while`() throws {
+        // Numbers of eight bits. The differences of `near` have little more than five bits of entropy, and six packed bits; those of `wide`
+        // half a bit more.
+        let triple = TypeSchema(
+            "N",
+            columns: [
+                ColumnSchema("base", ColumnType(.int)), ColumnSchema("near", ColumnType(.int)), ColumnSchema("other", ColumnType(.int)),
+                ColumnSchema("wide", ColumnType(.int)),
+            ])
+        var random = Random(seed: 7)
+        func bell(_ width: Int) -> Int { (0..<12).reduce(0) { sum, _ in sum + random.below(width) } }
+        let rows = (0..<65_536).map { _ -> [Value] in
+            let base = random.below(180), other = random.below(140)
+            return [.int(Int64(base)), .int(Int64(base + bell(9))), .int(Int64(other)), .int(Int64(other + bell(13)))]
+        }
+        let folder = TemporaryFolder(), names = try OneTypeFile(triple, rows, folder.file("a.firn")).encodings
+        #expect(names["near"] == "linear(base) tANS", "\(names)")
+        #expect(names["wide"] == "FOR", "\(names)")
+    }
+
     @Test func `predicted columns may be almost empty in later segments`() throws {
         var random = Random(seed: 13)
         let type = TypeSchema(

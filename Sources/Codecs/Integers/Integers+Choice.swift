@@ -243,7 +243,7 @@ let fullSegment = 65_536
 /// bytes. In full segments, less than a quarter must be half a byte of each value at least.
 private func secondTierGoal(_ best: Int, _ count: Int, _ profile: Profile) -> Int {
     if profile.isSmall { return best &* 99 / 100 }
-    if count < fullSegment { return best &* 90 / 100 }
+    if count < fullSegment || profile == .derived { return best &* 90 / 100 }
     return max(best &* 78 / 100, min(best &* 90 / 100, best &- count / 2))
 }
 

@@ -19,7 +19,7 @@ struct DictionaryEncoder {
         let level =
             switch profile {
             case .fast: 1
-            case .standard: table.valueBytes < 32 << 10 && !isQuick ? 19 : 9
+            case .standard, .derived: table.valueBytes < 32 << 10 && !isQuick ? 19 : 9
             case .small, .modelled: 19
             }
         blob = DictionaryValues.encode(count: order.count, level: level) { table.value(Int(order[$0])) }

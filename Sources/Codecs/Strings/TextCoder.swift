@@ -234,7 +234,7 @@ struct PageTrial {
         case .fast: 1
         case _ where isQuick: quickLevel
         // Only small columns get the highest level; large ones must not slow down a conversion.
-        case .standard: segments > 1 || raw > 1 << 20 ? quickLevel : raw > 64 << 10 ? 12 : 19
+        case .standard, .derived: segments > 1 || raw > 1 << 20 ? quickLevel : raw > 64 << 10 ? 12 : 19
         case .small, .modelled: 19
         }
     }

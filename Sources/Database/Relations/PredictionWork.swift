@@ -27,6 +27,8 @@ struct PredictionWork {
     private var isScanned: Bool { profile == .standard && rows >= segmentSize }
     /// A prediction must save this share of the bytes of the column, in hundredths.
     private var minimumShare: Int { isScanned ? 25 : 10 }
+    /// In full segments, numbers that are entropy-coded wherever it pays must save this share: without entropy coding they are read faster.
+    private static let minimumSlowShare = 33
     /// A prediction must save so many bytes: in full segments 3/4 of a bit a row.
     private var minimumGain: Int { isScanned ? rows * 3 / 32 : 48 }
 
@@ -189,8 +191,13 @@ struct PredictionWork {
         }
         // Models take long, and save little of what others cannot save.
         if profile == .modelled, encode(.small).count > RelationWork.bytes(plain[candidate.target]) { return nil }
-        return PredictedColumn(
-            prediction: prediction, streams: streams(column, prediction, encode(profile), exceptions: exceptions))
+        var stored = encode(profile)
+        if isScanned {
+            let derived = encode(.derived), plain = RelationWork.bytes(plain[candidate.target])
+            func saves(_ bytes: [UInt8], _ share: Int) -> Bool { bytes.count * 100 <= plain * (100 - share) }
+            if saves(stored, minimumShare) || saves(derived, Self.minimumSlowShare) { stored = derived }
+        }
+        return PredictedColumn(prediction: prediction, streams: streams(column, prediction, stored, exceptions: exceptions))
     }
 
     private func subtract(_ terms: [Prediction.Term], _ shift: Int, _ constant: Int64, from numbers: inout [Int64]) {
