@@ -57,7 +57,7 @@ struct ContextEncoder {
 
     /// A page has up to 1,024 values, of this many bytes on average: with `small`, the most of a vector; else fewer, because one value costs
     /// a page, and a vector of several pages is decoded faster.
-    static func pageBytes(_ profile: Profile) -> Int { profile.isSmall ? 32 << 10 : 8 << 10 }
+    static func pageBytes(_ profile: Profile) -> Int { profile.isSmall ? 32 << 10 : 4 << 10 }
 
     init(_ plan: ContextPlan, parser: ContextParser, profile: Profile) {
         pageBytes = Self.pageBytes(profile)
