@@ -105,16 +105,16 @@ final class TextCoder {
     }
 
     /// Returns whether contexts are also smaller than pages with the level that pages would have, which a trial of pages does not use: at
-    /// most that saves a third. Otherwise, returns the pages of the sample.
+    /// most that saves a third. With `small`, whose pages are large, all of them are compressed, and returned if they are smaller.
     private static func compare(
         _ contexts: ContextTrial, _ trial: PageTrial, _ sample: Text, segments: Int, profile: Profile
     ) -> (isSmaller: Bool, pages: [UInt8]?) {
         guard trial.plan.level > PageTrial.quickLevel, trial.bytes * 0.65 < contexts.bytes else { return (true, nil) }
+        guard profile.isSmall else { return (trial.finalBytes(sample, segments: segments) * Self.contextsOfPages > contexts.bytes, nil) }
         let training: PageEncoder.Training = trial.trained.isEmpty ? .none : segments == 1 ? .inline(trial.trained) : .shared(0)
         let pages = PageEncoder(trial.plan).encode(sample, training: training)
         let shared = segments == 1 ? 0 : trial.trained.count / segments
-        let goal = profile.isSmall ? 1 : Self.contextsOfPages
-        return Double(pages.count + shared) * goal > contexts.bytes ? (true, nil) : (false, pages)
+        return Double(pages.count + shared) > contexts.bytes ? (true, nil) : (false, pages)
     }
 
     /// Frees memory that the next segment can create again (see `PageEncoder.releaseContext`).
@@ -304,9 +304,16 @@ struct PageTrial {
         return (0..<wanted).map { pages[pages.startIndex + $0 * pages.count / wanted] }
     }
 
-    private static func size(_ text: Text, _ plan: PagePlan, _ pages: [Range<Int>]) -> Double {
+    /// The size in bytes that the sample takes with the level of the plan, measured on some pages.
+    func finalBytes(_ sample: Text, segments: Int) -> Double {
+        let pages = Self.pages(sample, plan: plan), raw = sample.bytes.count + sample.count
+        let some = Self.spread(pages, bytes: 64 << 10, raw: raw), share = Double(pages.count) / Double(max(some.count, 1))
+        return Self.size(sample, plan, some, level: plan.level) * share + Double(trained.count) / Double(segments)
+    }
+
+    private static func size(_ text: Text, _ plan: PagePlan, _ pages: [Range<Int>], level: Int? = nil) -> Double {
         // The forms compare alike at every level, so a fast level shows which is smaller. Small columns can afford the real level.
-        let level = text.bytes.count <= 64 << 10 ? plan.level : min(plan.level, quickLevel)
+        let level = level ?? (text.bytes.count <= 64 << 10 ? plan.level : min(plan.level, quickLevel))
         let compressor = plan.dictionary.withUnsafeBytes { PageCompressor(level: level, dictionary: $0) }
         var raw: [UInt8] = [], out: [UInt8] = []
         for rows in pages {
