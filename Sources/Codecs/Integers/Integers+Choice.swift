@@ -240,7 +240,7 @@ private func isSmooth(_ values: UnsafeBufferPointer<Int64>) -> Bool {
 let fullSegment = 65_536
 
 /// Returns the maximum size of a stream that is read several times as slowly as bit-packed values, when the best other one takes `best`
-/// bytes. In full segments, less than a quarter must be half a byte of each value at least.
+/// bytes. In full segments, less than a quarter must be half a byte of each value at least, unless the values are derived.
 private func secondTierGoal(_ best: Int, _ count: Int, _ profile: Profile) -> Int {
     if profile.isSmall { return best &* 99 / 100 }
     if count < fullSegment || profile == .derived { return best &* 90 / 100 }

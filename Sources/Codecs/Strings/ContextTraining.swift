@@ -21,7 +21,6 @@ struct ContextTrial {
         static let standard = Effort(learned: 256 << 10, counted: 1 << 20, measured: 256 << 10, sizes: [(16, 0)])
         static let small = Effort(
             learned: SymbolTraining.sampleBytes, counted: 2 << 20, measured: 256 << 10, sizes: [(4, 2), (16, 1.2), (64, 0)])
-
     }
 
     /// Returns nil if the sample is too small, or if a few contexts show that it will not be smaller than `limit`.

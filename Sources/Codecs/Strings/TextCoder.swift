@@ -25,7 +25,7 @@ final class TextCoder {
     private static let lookupAllowance = 1.6
 
     /// What symbols in contexts must take of the bytes of zstd pages, which are decoded at the same speed, and of those of symbols of twelve
-    /// bits, which are decoded twice as fast and can be searched. With `small`, they need not take less by more than a byte.
+    /// bits, which are decoded twice as fast and can be searched. With `small`, the smallest encoding is taken.
     private static let contextsOfPages = 0.9, contextsOfSymbols = 0.8
 
     /// How much larger than expected a segment may be before another encoding is tried.
@@ -62,8 +62,8 @@ final class TextCoder {
         if !isQuick { trial.tryDictionary(sample, segments: segments, profile: profile) }
         let symbols = profile == .fast || isQuick ? nil : SymbolTrial(sample, segments: segments, limit: trial.bytes * allowance)
         if profile != .fast, !isQuick, !self.isLookedUp {
-            let (pages, other) = profile.isSmall ? (1, 1) : (Self.contextsOfPages, Self.contextsOfSymbols)
-            let limit = min(trial.bytes * pages, (symbols?.bytes ?? .infinity) * other, below)
+            let (ofPages, ofSymbols) = profile.isSmall ? (1, 1) : (Self.contextsOfPages, Self.contextsOfSymbols)
+            let limit = min(trial.bytes * ofPages, (symbols?.bytes ?? .infinity) * ofSymbols, below)
             let contexts = ContextTrial(sample, segments: segments, profile: profile, limit: limit)
             if let contexts, contexts.bytes < limit {
                 let (isSmaller, pages) = Self.compare(contexts, trial, sample, segments: segments, profile: profile)
