@@ -1,5 +1,5 @@
 /// The characters that structure a CSV text.
-struct CSVMarks: Sendable {
+struct CSVMarks: Equatable, Sendable {
     var delimiter: UInt8
     /// `noQuote`, a byte that valid UTF-8 never contains, means no quoting.
     var quote: UInt8
@@ -54,49 +54,60 @@ struct CSVRecordFinder {
     /// The position after the last record that has ended.
     private(set) var boundary = 0
     private var at = 0
-    private var fieldStart = 0
-    private var inQuotes = false
+    /// Whether the text from the boundary on has a quote that is not closed yet.
+    private(set) var inQuotes = false
 
     init(_ marks: CSVMarks) { self.marks = marks }
 
     /// Scans the bytes up to `end` until `limit` records have ended. `isLast` means that the text ends there.
     mutating func advance(_ memory: UnsafePointer<UInt8>, to end: Int, limit: Int, isLast: Bool) {
-        let marks = marks
-        var at = at, fieldStart = fieldStart, inQuotes = inQuotes, records = records, boundary = boundary
-        defer { (self.at, self.fieldStart, self.inQuotes, self.records, self.boundary) = (at, fieldStart, inQuotes, records, boundary) }
-        outer: while at < end, records < limit {
+        let quote = marks.quote
+        while at < end, records < limit {
             if inQuotes {
-                at = find(marks.quote, memory, at, end)
-                if at == end { break }
-                if at &+ 1 == end, !isLast { break }  // the next byte decides whether this quote is a closing one
-                if at &+ 1 < end, memory[at &+ 1] == marks.quote { at &+= 2 } else { (at, inQuotes) = (at &+ 1, false) }
-                // A field does not start after a closing quote.
-                if !inQuotes { fieldStart = -1 }
+                let close = find(quote, memory, at, end)
+                at = close
+                if close == end { break }
+                if close &+ 1 == end, !isLast { break }  // the next byte decides whether this quote is a closing one
+                let isDoubled = close &+ 1 < end && memory[close &+ 1] == quote
+                at = close &+ (isDoubled ? 2 : 1)
+                inQuotes = isDoubled
                 continue
             }
-            var hits = marks64(memory + at, marks.delimiter, marks.quote, marks.newline)
+            // Up to the next quote, every newline ends a record.
+            let open = find(quote, memory, at, end)
+            countLines(memory, to: open, limit: limit)
+            guard records < limit, open < end else { break }
+            // A quote opens a cell that it begins.
+            inQuotes = open == boundary || memory[open &- 1] == marks.delimiter
+            at = open &+ 1
+        }
+    }
+
+    /// Ends records at the newlines before `end`, which has no quote before it, until `limit` records have ended.
+    @inline(__always)
+    private mutating func countLines(_ memory: UnsafePointer<UInt8>, to end: Int, limit: Int) {
+        let newline = marks.newline
+        var at = at, records = records, boundary = boundary
+        while at < end {
+            var hits = marks64(memory + at, newline, newline, newline)
             if end &- at < 64 { hits &= (1 &<< UInt64(truncatingIfNeeded: end &- at)) &- 1 }
-            while hits != 0 {
-                let position = at &+ hits.trailingZeroBitCount
-                hits &= hits &- 1
-                let byte = memory[position]
-                if byte == marks.newline {
-                    records &+= 1
-                    boundary = position &+ 1
-                    fieldStart = position &+ 1
-                    if records >= limit {
-                        at = boundary
-                        break outer
+            let count = hits.nonzeroBitCount
+            if count > 0 {
+                if count >= limit &- records {
+                    while records &+ 1 < limit {
+                        hits &= hits &- 1
+                        records &+= 1
                     }
-                } else if byte == marks.delimiter {
-                    fieldStart = position &+ 1
-                } else if position == fieldStart {
-                    inQuotes = true
-                    at = position &+ 1
-                    continue outer
+                    records = limit
+                    boundary = at &+ hits.trailingZeroBitCount &+ 1
+                    at = boundary
+                    break
                 }
+                records &+= count
+                boundary = at &+ 64 &- hits.leadingZeroBitCount
             }
             at = min(at &+ 64, end)
         }
+        (self.at, self.records, self.boundary) = (at, records, boundary)
     }
 }
