@@ -18,9 +18,9 @@ struct CSVOpened {
 /// Finds out how an input is to be read. The form that its first bytes show is tried on the whole input. If a record contradicts it, it is
 /// given up, and the whole input is surveyed in several forms; the form with the fewest contradictions is used for all records.
 struct CSVOpening {
-    private var options: CSVOptions
+    private(set) var options: CSVOptions
     private let columnCharge: MemoryCharge
-    private var text: CSVText
+    private(set) var text: CSVText
     /// Whether the encoding was chosen because the text is not UTF-8.
     private var isFallback = false
     /// What the text contains if it is UTF-8 apart from single bytes.
@@ -52,7 +52,7 @@ struct CSVOpening {
     }
 
     /// Whether the first bytes are UTF-8, as far as this is not known.
-    private var startsInUTF8: Bool {
+    var startsInUTF8: Bool {
         guard text.encoding == .utf8, options.encoding == nil, !text.hasByteOrderMark, !text.isBinary else { return true }
         let head = text.head + [UInt8](repeating: 0, count: scanSlack)
         let bad = head.withUnsafeBufferPointer { bytes in bytes.baseAddress.flatMap { firstInvalidUTF8($0, text.head.count) } }
@@ -60,7 +60,7 @@ struct CSVOpening {
         return bad.map { $0 + 4 > text.head.count && text.head.count >= 1 << 16 } ?? true
     }
 
-    private func sniff() throws(FirnError) -> CSVGuessedForm {
+    func sniff() throws(FirnError) -> CSVGuessedForm {
         let quick = text.head
         // Most texts show their form in the first bytes.
         if let form = CSVSniffer(quick, isWhole: quick.count < 1 << 13, options).quick() { return form }
@@ -137,7 +137,7 @@ struct CSVOpening {
     }
 
     /// Whether a reading without the survey may be wrong, or lose what a lossless conversion must keep.
-    private func isDoubtful(_ opened: CSVOpened) -> Bool {
+    func isDoubtful(_ opened: CSVOpened) -> Bool {
         let ends = opened.found.ends
         if opened.found.bad != nil { return true }
         if ends.bareReturns, opened.header.width > 1 { return true }
@@ -216,6 +216,11 @@ struct CSVOpening {
             describe(&opened, layout, survey)
             return opened
         }
+    }
+
+    /// Returns the header of a text in a plain form.
+    func readPlainHeader(_ form: CSVForm) throws(FirnError) -> CSVHeader {
+        try CSVReader.readHeader(text, form, hasHeader: options.hasHeader ?? true, isNormalised: false, columnCharge)
     }
 
     private func read(
@@ -330,7 +335,7 @@ struct CSVOpening {
     }
 
     /// Adds the encoding and the remarks of the guesses.
-    private func finish(_ opened: inout CSVOpened, _ guess: CSVGuessedForm, _ survey: CSVSurvey?) {
+    func finish(_ opened: inout CSVOpened, _ guess: CSVGuessedForm, _ survey: CSVSurvey?) {
         opened.dialect.hasByteOrderMark = text.hasByteOrderMark
         opened.dialect.encoding = text.encoding == .mixed ? .utf8 : text.encoding
         if isFallback, mixed == nil, !text.hasWindowsCharacters { opened.dialect.encoding = .latin1 }

@@ -105,9 +105,11 @@ extension CSVReader {
     }
 
     /// Reads the whole text and merges the guesses of its blocks. `isTentative` ends the reading at the first record that is not regular,
-    /// and at text that is not UTF-8.
+    /// and at text that is not UTF-8; `until` ends it after some number of rows.
+    /// - Parameter maximumCells: The maximum number of cells of a column; nil if all of them are in the text.
     static func look(
-        _ text: any CSVSource, _ setting: CSVSetting, _ header: CSVHeader, _ options: CSVOptions, isTentative: Bool
+        _ text: any CSVSource, _ setting: CSVSetting, _ header: CSVHeader, _ options: CSVOptions, isTentative: Bool,
+        maximumCells: Int? = nil, until isEnough: (Int) -> Bool = { _ in false }
     ) throws(FirnError) -> CSVGuesses {
         let cutter = CSVCutter(text, header.marks)
         try cutter.skip(header.length)
@@ -116,7 +118,7 @@ extension CSVReader {
         var whole = CSVGuesses(columns: [CSVGuess](repeating: CSVGuess(), count: setting.plans.count))
         var seen: UInt64 = 0
         // Each cell has at least one byte, with the delimiter or line end after it.
-        let maximumCells = text.input.totalBytes.map { Int(clamping: $0) / max(1, setting.width) + 1 } ?? Int.max
+        let maximumCells = maximumCells ?? text.input.totalBytes.map { Int(clamping: $0) / max(1, setting.width) + 1 } ?? Int.max
 
         func merge(_ part: CSVGuesses) throws(FirnError) {
             try text.input.noteCells(part.columns.count)
@@ -139,6 +141,7 @@ extension CSVReader {
             }
             whole.rows += part.rows
             whole.ends.merge(part.ends)
+            if !setting.keys.isEmpty { whole.keys.merge(part.keys) }
             if whole.bad == nil { whole.bad = part.bad }
             let now = text.input.bytesRead
             options.progress?.add(bytes: Int(now - min(now, seen)))
@@ -146,7 +149,7 @@ extension CSVReader {
         }
         while let block = try cutter.next(size: options.blockSize) {
             while queue.pending > options.threads { try merge(try queue.next()!) }
-            if whole.invalidText != nil || isTentative && whole.bad != nil { return whole }
+            if whole.invalidText != nil || isTentative && whole.bad != nil || isEnough(whole.rows) { return whole }
             queue.submit(block)
         }
         while let part = try queue.next() { try merge(part) }

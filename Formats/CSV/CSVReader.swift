@@ -50,6 +50,7 @@ package final class CSVReader: BatchReader {
     static let maximumWideCells = 1 << 20
     /// The minimum to which the memory limit reduces batches (in cells) and blocks of text (in bytes).
     private static let leastCells = 1 << 16
+    private static func batchBytes(_ limit: Int) -> Int { min(maximumBatchBytes, max(leastCells, limit / 512)) }
     /// Rows that take more bytes than this on average come in blocks of at most `longRowBytes`: several blocks with their columns are in
     /// memory, and a batch of many rows is joined from blocks of any size.
     private static let longRow = 256
@@ -64,27 +65,35 @@ package final class CSVReader: BatchReader {
 
     /// Opens the input and reads all of it once.
     /// - Throws: `FirnError` with the location of the first text that cannot be read. Bad rows are errors only without `rejects`.
-    package init(_ input: Input, options: CSVOptions = CSVOptions()) throws(FirnError) {
-        // Each byte of text can be a cell, which takes up to 50 bytes while it is read, and several blocks are read at a time.
-        let limit = input.budget.limit
-        batchCells = min(CSVReader.maximumBatchCells, max(CSVReader.leastCells, limit / 128))
-        batchBytes = min(CSVReader.maximumBatchBytes, max(CSVReader.leastCells, limit / 512))
+    package convenience init(_ input: Input, options: CSVOptions = CSVOptions()) throws(FirnError) {
         var options = options
-        options.blockSize = min(options.blockSize, batchBytes)
+        options.blockSize = min(options.blockSize, CSVReader.batchBytes(input.budget.limit))
         // Companions are not columns of the input: the columns whose texts they hold keep them.
         let keptTexts = options.types.map { types in Set(types.scalarCompanions.keys.map { types.columns[$0].name }) } ?? []
         options.types = options.types?.visible
-        self.options = options
         if let total = input.totalBytes { options.progress?.setTotal(bytes: 2 * Int(clamping: total)) }
-        columnCharge = MemoryCharge(input.budget)
 
         // First reading: how the text is cut into cells, and what the cells of each column have in common.
-        var opening = try CSVOpening(input, options, charge: columnCharge)
+        let charge = MemoryCharge(input.budget)
+        var opening = try CSVOpening(input, options, charge: charge)
         let opened = try opening.open()
-        text = opened.source
-        try CSVReader.checkNames(opened.header, options, text)
+        try CSVReader.checkNames(opened.header, options, opened.source)
         let decision = try CSVDecision(opened, options, keptTexts: keptTexts, input: input)
-        rowCount = opened.found.rows
+        try self.init(opened.source, opened.header, decision, rows: opened.found.rows, options: options, charge: charge)
+    }
+
+    /// Reads a text in which another reading found `rows` rows, and columns as `decision` has them.
+    init(
+        _ text: any CSVSource, _ header: CSVHeader, _ decision: CSVDecision, rows: Int, options: CSVOptions, charge: MemoryCharge? = nil
+    ) throws(FirnError) {
+        // Each byte of text can be a cell, which takes up to 50 bytes while it is read, and several blocks are read at a time.
+        let limit = text.input.budget.limit
+        batchCells = min(CSVReader.maximumBatchCells, max(CSVReader.leastCells, limit / 128))
+        batchBytes = CSVReader.batchBytes(limit)
+        self.options = options
+        self.text = text
+        columnCharge = charge ?? MemoryCharge(text.input.budget)
+        rowCount = rows
         schema = decision.schema
         dialect = decision.dialect
         otherRemarks = decision.remarks
@@ -102,8 +111,8 @@ package final class CSVReader: BatchReader {
         }
         (text as? CSVNormaliser)?.rejects = options.rejects
         try text.rewind()
-        cutter = CSVCutter(text, opened.header.marks)
-        try cutter.skip(opened.header.length)
+        cutter = CSVCutter(text, header.marks)
+        try cutter.skip(header.length)
         blockBytes = batchBytes
         queue = BlockQueue(threads: options.threads) { (block: CSVBlock) throws(FirnError) in setting.read(block) }
     }

@@ -12,6 +12,15 @@ struct CSVSetting: Sendable {
     var checksText: Bool
     /// The columns that are known to be text while guesses are made.
     var texts = CSVTextColumns()
+    /// The positions of the cells of the key, if the hashes of all keys are computed while guesses are made.
+    var keys: [Int] = []
+
+    /// The same for another part of the text, without what is known of the columns.
+    var again: CSVSetting {
+        var copy = self
+        copy.texts = CSVTextColumns()
+        return copy
+    }
 }
 
 /// The columns that are known to be text before all of them has been read, so that their cells are not examined any more.
@@ -67,6 +76,8 @@ struct CSVGuesses: Sendable {
     var columns: [CSVGuess]
     var rows = 0
     var ends = CSVLineEnds()
+    /// The hashes of the keys, if the setting requests them.
+    var keys = CSVKeyHashes()
     /// The first rejected record, with its offset in the text.
     var bad: (offset: UInt64, fault: CSVFault)?
     var invalidText: UInt64?
@@ -108,6 +119,7 @@ extension CSVSetting {
                 guesses.columns[i].see(
                     index, column: plan.cell, after: guesses.rows, isText: isText[i], memory: block.memory, marks: marks, nulls: plan.nulls)
             }
+            if !keys.isEmpty { guesses.keys.add(index, cells: keys, memory: block.memory) }
             guesses.rows += index.rows
             if index.rows > 0 { guesses.ends.endsPadded = index.endsPadded }
             if guesses.bad == nil, let bad = index.bad.first { guesses.bad = (block.offset + UInt64(bad.offset), bad.fault) }

@@ -5,7 +5,7 @@ import Testing
 /// without a reason in the commit.
 private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int)] = [
     ("Formats/Arrow", 137, 1, 17, 13),
-    ("Formats/CSV", 162, 19, 1, 14),
+    ("Formats/CSV", 178, 19, 1, 14),
     ("Formats/Exchange", 170, 7, 3, 3),
     ("Formats/JSON", 116, 22, 5, 8),
     ("Formats/Parquet", 221, 0, 10, 16),

@@ -15,6 +15,7 @@ extension DiffCommand {
         let condition = try QueryCommand.parsed(nil, and: arguments.text("where"))
         if let condition, !condition.descriptors.isEmpty { throw FirnError(.usage, "--where takes no SORT, DISTINCT or LIMIT") }
         let options = try ReadingOptions(arguments, threads: session.threads())
+        if condition == nil, let code = try compareRecords(options, progress, display) { return code }
         let files = try arguments.operands.map { (operand) throws(FirnError) in try session.input(operand, options, progress) }
         try ReadingOptions.check(arguments, for: .init(files))
         if let snapshots = try severalTypes(files) {

@@ -17,14 +17,16 @@ struct DiffCommand {
     /// - `key`: the key that `--changes` encrypts its file with.
     /// - `display`: the progress, which ends when the tables have been compared.
     /// - `comparesMissing`: see `DifferenceOptions`.
+    /// - `equalRows`: the number of rows that both have and that are not in the tables.
     func compare(
         _ old: any Table, named oldName: String, _ new: any Table, named newName: String, key: EncryptionKey? = nil,
-        _ display: ProgressDisplay, comparesMissing: Bool = false,
+        _ display: ProgressDisplay, comparesMissing: Bool = false, equalRows: Int = 0,
         rows: (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? = nil
     ) throws(FirnError) -> ExitCode {
         let changes = try checkChanges()
         var options = try self.options(oldName, newName)
         options.scope.rows = rows
+        options.scope.equalRows = equalRows
         if options.key.isEmpty, DiffCommand.areSingleRows(old, new) {
             if let column = try DiffCommand.commonValue(old, new, oldName) {
                 options.key = [column]

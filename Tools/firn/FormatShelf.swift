@@ -137,7 +137,8 @@ enum FormatShelf {
         return try JSONReader(Input(bytes: cells, name: name), options: options)
     }
 
-    private static func csvOptions(
+    /// Returns the options of a reader of CSV.
+    static func csvOptions(
         _ options: ReadingOptions, _ format: FormatName, _ typeName: String, _ given: GivenSchema?, _ progress: Progress
     ) throws(FirnError) -> CSVOptions {
         var csv = format == .tsv ? CSVOptions.tsv : CSVOptions()

@@ -62,6 +62,9 @@ package struct DifferenceOptions: Sendable {
         var shared = SharedRows()
         /// Whether no row can have the key of a shared row of its table.
         var keysAreUnique = false
+        /// The number of rows that both sides have, with keys that no row of the tables has, and that are left out of both tables. They count
+        /// as unchanged.
+        package var equalRows = 0
     }
 }
 

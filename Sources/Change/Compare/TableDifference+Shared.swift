@@ -16,6 +16,7 @@ extension TableDifference {
         try checkCount(old, options.oldName, live: shared.sizes.old.reduce(0) { $0 + $1.live })
         try checkCount(new, options.newName, live: shared.sizes.new.reduce(0) { $0 + $1.live })
         var inner = options
+        inner.scope.equalRows = 0
         inner.scope.shared = shared.only(old: before, new: after)
         let asked = options.scope.rows
         if let asked {

@@ -32,6 +32,7 @@ extension TableDifference {
         _ chosen: ChosenColumns, _ options: DifferenceOptions
     ) throws(FirnError) -> TableDifference {
         var inner = options
+        inner.scope.equalRows = 0
         let asked = options.scope.rows, oldName = options.oldName
         inner.scope.rows = { side, _, index throws(FirnError) in
             let number = index + (side == .old ? window.old.lowerBound : window.new.lowerBound)

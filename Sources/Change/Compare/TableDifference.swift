@@ -139,7 +139,7 @@ package final class TableDifference: Sendable {
         added = segments.reduce(0) { $0 + $1.addedHashes.count }
         removed = removedRows.reduce(0) { $0 + $1.ones }
         changed = segments.reduce(0) { $0 + $1.changed.ones }
-        unchanged = taken.ones - changed + same
+        unchanged = taken.ones - changed + same + options.scope.equalRows
         self.old = old
         self.new = new
         self.plain = plain
@@ -160,7 +160,7 @@ package final class TableDifference: Sendable {
             ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index, changed: $1)
         }
         changedCells = sum.cells.reduce(0, +)
-        (added, changed, unchanged) = (sum.added, sum.changed, sum.unchanged)
+        (added, changed, unchanged) = (sum.added, sum.changed, sum.unchanged + options.scope.equalRows)
         (leftOutOld, leftOutNew) = (sum.leftOutOld, sum.leftOutNew)
         removedRows = sum.removedRows
         removed = removedRows.reduce(0) { $0 + $1.ones }
