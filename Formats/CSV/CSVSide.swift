@@ -65,9 +65,10 @@ final class CSVSide {
         block.seal()
     }
 
-    /// Whether the first `count` bytes are those of another text.
+    /// Whether the first `count` bytes are those of another text, and end a record.
     func begins(with count: Int, as other: CSVSide) -> Bool {
         left >= count && other.left >= count && CSVSide.commonPrefix(start, other.start, count) == count
+            && (count == 0 || start[count - 1] == marks.newline)
     }
 
     /// Passes over the header, and puts it before the records that are set aside.

@@ -130,7 +130,7 @@ import Testing
         #expect(try open(plain, plain + "1,2,3\n") == nil)
         #expect(try open(plain, plain + "20000,\"open\n") == nil)
         #expect(try open(plain, plain + "# no row\n") == nil)
-        #expect(try open(plain, "") == nil && open("id,v\n", "id,v\n") == nil)
+        #expect(try open(plain, "") == nil && open("id,v\n", "id,v\n") == nil && open("id,v", "id,v") == nil)
     }
 
     @Test func `a record of any length is equal or not`() throws {

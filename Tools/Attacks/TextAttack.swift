@@ -49,6 +49,31 @@ enum TextAttack {
         } write: { output, _ in
             CSVWriter(output, options: CSVWriterOptions())
         }
+        compare(Array(bytes.dropFirst()), chosen)
+    }
+
+    /// Compares a text with a copy that lacks some of its bytes, by records. The rows must be those of readers of the whole texts.
+    private static func compare(_ text: [UInt8], _ options: CSVOptions) {
+        let from = text.count / 3, to = from + text.count / 7
+        let texts = [text, Array(text[..<from] + text[to...])]
+        func input(_ index: Int) -> Input { Input(bytes: texts[index], name: "in.csv") }
+        do throws(FirnError) {
+            guard let key = try? CSVReader(input(0), options: options).schema.types[0].columns[0].name,
+                let pair = try CSVPair(old: .init(input(0), options), new: .init(input(1), options), key: [key], limit: 1 << 16)
+            else { return }
+            for (index, part) in [pair.old, pair.new].enumerated() {
+                let whole = try CSVReader(input(index), options: options)
+                trap(unless: whole.schema.types[0].columns == part.schema.types[0].columns, "records have other columns than the whole text")
+                let rows = (all: try self.rows(whole), others: try self.rows(part))
+                trap(unless: rows.all == rows.others + pair.equalRows, "records are missing, or are there twice")
+            }
+        } catch { trap("texts can be compared by records, and one of them cannot be read: \(error)") }
+    }
+
+    private static func rows(_ reader: CSVReader) throws(FirnError) -> Int {
+        var count = 0
+        while let (_, batch) = try reader.next() { count += batch.count }
+        return count
     }
 
     /// Sets the notation by the last byte of the text. Half of the texts are read with what is detected.
