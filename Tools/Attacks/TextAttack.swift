@@ -63,7 +63,7 @@ enum TextAttack {
             else { return }
             for (index, part) in [pair.old, pair.new].enumerated() {
                 let whole = try CSVReader(input(index), options: options)
-                trap(unless: whole.schema.types[0].columns == part.schema.types[0].columns, "records have other columns than the whole text")
+                trap(unless: whole.schema.types[0].columns == part.schema.types[0].columns, "records have other columns than a text")
                 let rows = (all: try self.rows(whole), others: try self.rows(part))
                 trap(unless: rows.all == rows.others + pair.equalRows, "records are missing, or are there twice")
             }
