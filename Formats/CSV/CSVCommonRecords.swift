@@ -19,7 +19,7 @@ final class CSVCommonRecords: CSVSource {
 
     /// The number of bytes that are set aside before their share counts.
     private static let patience = 4 << 20
-    /// The numbers of records among which the next common one is looked for.
+    /// The numbers of records among which the next common one is searched for.
     private static let reaches = [16, 256, 4096]
 
     /// - Parameter limit: The maximum number of bytes that are set aside.

@@ -122,6 +122,9 @@ package struct CSVPair {
             guard types[0].count == types[1].count, zip(types[0], types[1]).allSatisfy({ $0.isReadLike($1) }) else { return nil }
             for cell in keys {
                 guard types[0][cell].hasOneText, decisions[0].schema.types[0].scalarCompanions[cell] == nil else { return nil }
+                // Null has a text for each word.
+                let hasNulls = opened.contains { $0.found.columns[cell].hasNulls }
+                if hasNulls, sides[0].source.options.nullWords(of: header.names[cell]).count > 1 { return nil }
             }
             var readers: [CSVReader] = []
             for (i, side) in sides.enumerated() {

@@ -30,7 +30,7 @@ final class CSVSide {
     /// The number of bytes that are read at a time, and the minimum that is in memory before its end.
     private static let step = 1 << 20
     static let least = 1 << 18
-    /// The end of a record is looked for among so many bytes first.
+    /// The end of a record is searched for among so many bytes first.
     private static let shortRecord = 128
 
     init(_ text: CSVText, _ marks: CSVMarks) throws(FirnError) {

@@ -6,11 +6,12 @@ import FirnTable
 import Testing
 
 @Suite struct CSVPairTests {
-    private func open(_ old: String, _ new: String, key: [String] = ["id"], limit: Int = 1 << 20, blockSize: Int = 1 << 20)
-        throws(FirnError) -> CSVPair?
-    {
+    private func open(
+        _ old: String, _ new: String, key: [String] = ["id"], limit: Int = 1 << 20, blockSize: Int = 1 << 20, nulls: [String] = [""]
+    ) throws(FirnError) -> CSVPair? {
         var options = CSVOptions()
         options.blockSize = blockSize
+        options.nullWords = nulls
         func source(_ text: String) -> CSVPair.Source { .init(Input(bytes: Array(text.utf8), name: "test.csv"), options) }
         return try CSVPair(old: source(old), new: source(new), key: key, limit: limit)
     }
@@ -115,6 +116,11 @@ import Testing
         // +9 is the number 9, with its text.
         let signed = lines(5000) { $0 == 9 ? "+9,a" : "\($0),a" }
         #expect(try open(signed, signed) == nil)
+        // One key can be null, but not with two texts.
+        let gaps = lines(500) { $0 == 7 ? ",a" : $0 == 9 ? "NA,a" : "\($0),a" }
+        #expect(try open(gaps, gaps, nulls: ["", "NA"]) == nil)
+        let gap = gaps.replacing("NA", with: "9")
+        #expect(try open(gap, gap) != nil && open(gap, gap, nulls: ["", "NA"]) == nil)
     }
 
     @Test func `texts in another order, with another header or with irregular records are not compared by records`() throws {
