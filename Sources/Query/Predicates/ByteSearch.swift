@@ -31,7 +31,7 @@ struct ByteSearch {
     }
 
     /// Returns the position of the next complete occurrence between `from` and `to`, or nil.
-    private static func next(_ base: UnsafeRawPointer, from: Int, to end: Int, _ wanted: UnsafeRawBufferPointer) -> Int? {
+    static func next(_ base: UnsafeRawPointer, from: Int, to end: Int, _ wanted: UnsafeRawBufferPointer) -> Int? {
         let span = wanted.count &- 1, first = SIMD16<UInt8>(repeating: wanted[0]), last = SIMD16<UInt8>(repeating: wanted[span])
         let one = SIMD16<UInt8>(repeating: 1), none = SIMD16<UInt8>(repeating: 0)
         var at = from

@@ -13,12 +13,15 @@ struct TextTest: Sendable {
         /// A search for words (`TEXT`), which folds by itself.
         case words(WordSearch)
     }
-    var form: Form
-    var folding: Folding
+    let form: Form
+    let folding: Folding
+    /// Whether the form is a pattern without other wildcards than `*`, and without escapes.
+    private let hasOnlyStars: Bool
 
     init(_ form: Form, folding: Folding) {
         self.folding = folding
         let form = TextTest.simpler(form)
+        hasOnlyStars = if case .like(let pattern) = form { TextTest.hasOnlyStars(pattern) } else { false }
         guard folding.isNeeded else {
             self.form = form
             return
@@ -33,6 +36,12 @@ struct TextTest: Sendable {
             case .like(let bytes): .like(folding.folded(bytes))
             case .oneOf(let values): .oneOf(values.map(folding.folded).sorted { $0.lexicographicallyPrecedes($1) })
             }
+    }
+
+    /// Whether a pattern has no other wildcards than `*` and no escapes, and each piece begins at the start of a character.
+    private static func hasOnlyStars(_ pattern: [UInt8]) -> Bool {
+        !pattern.contains(UInt8(ascii: "?")) && !pattern.contains(UInt8(ascii: "\\"))
+            && !pattern.split(separator: UInt8(ascii: "*")).contains { $0[$0.startIndex] & 0xC0 == 0x80 }
     }
 
     /// Replaces a pattern whose only wildcards are `*` at its ends with a cheaper test.
@@ -141,7 +150,8 @@ struct TextTest: Sendable {
             return value.count >= wanted.count
                 && wanted.withUnsafeBytes { same(UnsafeRawBufferPointer(rebasing: value[(value.count &- wanted.count)...]), $0) }
         case .contains(let wanted): return wanted.withUnsafeBytes { TextTest.contains(value, $0) }
-        case .like(let pattern): return pattern.withUnsafeBytes { TextTest.like(value, $0) }
+        case .like(let pattern):
+            return pattern.withUnsafeBytes { hasOnlyStars ? TextTest.stars(value, $0) : TextTest.like(value, $0) }
         case .oneOf(let values):
             var low = 0, high = values.count
             while low < high {
@@ -187,6 +197,37 @@ struct TextTest: Sendable {
             if i >= span { return true }
         }
         return false
+    }
+
+    /// Matches a pattern without other wildcards than `*`: its pieces must follow each other, each found as early as possible.
+    private static func stars(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+        let star = UInt8(ascii: "*")
+        var piece = 0, at = 0
+        while true {
+            var end = piece
+            while end < pattern.count, pattern[end] != star { end &+= 1 }
+            let wanted = UnsafeRawBufferPointer(rebasing: pattern[piece..<end])
+            if end == pattern.count {
+                // The last piece ends the value. Without a star, it is the value.
+                let start = value.count &- wanted.count
+                return (piece == 0 ? start == 0 : start >= at) && isSame(value, start, wanted)
+            }
+            if piece == 0 {
+                guard value.count >= wanted.count, isSame(value, 0, wanted) else { return false }
+                at = wanted.count
+            } else if wanted.count > 0 {
+                guard let base = value.baseAddress, let found = ByteSearch.next(base, from: at, to: value.count, wanted) else {
+                    return false
+                }
+                at = found &+ wanted.count
+            }
+            piece = end &+ 1
+        }
+    }
+
+    private static func isSame(_ value: UnsafeRawBufferPointer, _ start: Int, _ wanted: UnsafeRawBufferPointer) -> Bool {
+        for i in 0..<wanted.count where value[start &+ i] != wanted[i] { return false }
+        return true
     }
 
     /// Matches a pattern: `*` matches any run, `?` one UTF-8 character.
