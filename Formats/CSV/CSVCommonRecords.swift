@@ -7,7 +7,6 @@ import FirnExchange
 final class CSVCommonRecords: CSVSource {
     /// The larger input.
     let input: Input
-    private let marks: CSVMarks
     private let old: CSVSide, new: CSVSide
     /// The bytes of `old` that are common and were not returned yet.
     private var common = 0..<0
@@ -25,7 +24,6 @@ final class CSVCommonRecords: CSVSource {
     /// - Parameter limit: The maximum number of bytes that are set aside.
     init(old: CSVText, new: CSVText, header: CSVHeader, limit: Int) throws(FirnError) {
         input = old.input.totalBytes ?? 0 < new.input.totalBytes ?? 0 ? new.input : old.input
-        marks = header.marks
         self.limit = limit
         self.old = try CSVSide(old, header.marks)
         self.new = try CSVSide(new, header.marks)
@@ -103,9 +101,9 @@ final class CSVCommonRecords: CSVSource {
         // Most often one record was changed, removed or added.
         let firstOld = try old.recordEnd(from: old.at, limit: limit), firstNew = try new.recordEnd(from: new.at, limit: limit)
         guard let firstOld, let firstNew else { return false }
-        if try isCommon(firstOld, firstNew) { return take(1, to: firstOld, 1, to: firstNew) }
-        if firstOld > old.at, try isCommon(firstOld, new.at) { return take(1, to: firstOld, 0, to: new.at) }
-        if firstNew > new.at, try isCommon(old.at, firstNew) { return take(0, to: old.at, 1, to: firstNew) }
+        if isCommon(firstOld, firstNew) { return take(1, to: firstOld, 1, to: firstNew) }
+        if firstOld > old.at, isCommon(firstOld, new.at) { return take(1, to: firstOld, 0, to: new.at) }
+        if firstNew > new.at, isCommon(old.at, firstNew) { return take(0, to: old.at, 1, to: firstNew) }
         for reach in CSVCommonRecords.reaches {
             let (olds, news) = (old.records(reach), new.records(reach))
             let isLast = reach == CSVCommonRecords.reaches.last || (olds.count < reach && news.count < reach)
@@ -122,7 +120,7 @@ final class CSVCommonRecords: CSVSource {
     }
 
     /// Whether equal records begin at two positions.
-    private func isCommon(_ inOld: Int, _ inNew: Int) throws(FirnError) -> Bool {
+    private func isCommon(_ inOld: Int, _ inNew: Int) -> Bool {
         guard inOld < old.end, inNew < new.end, let end = old.knownRecordEnd(from: inOld) else { return false }
         let length = end - inOld
         return inNew + length <= new.end && old.isEqual(inOld..<end, new, inNew..<(inNew + length))

@@ -151,7 +151,7 @@ struct TextTest: Sendable {
                 && wanted.withUnsafeBytes { same(UnsafeRawBufferPointer(rebasing: value[(value.count &- wanted.count)...]), $0) }
         case .contains(let wanted): return wanted.withUnsafeBytes { TextTest.contains(value, $0) }
         case .like(let pattern):
-            return pattern.withUnsafeBytes { hasOnlyStars ? TextTest.stars(value, $0) : TextTest.like(value, $0) }
+            return pattern.withUnsafeBytes { hasOnlyStars ? stars(value, $0) : TextTest.like(value, $0) }
         case .oneOf(let values):
             var low = 0, high = values.count
             while low < high {
@@ -200,7 +200,7 @@ struct TextTest: Sendable {
     }
 
     /// Matches a pattern without other wildcards than `*`: its pieces must follow each other, each found as early as possible.
-    private static func stars(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+    private func stars(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
         let star = UInt8(ascii: "*")
         var piece = 0, at = 0
         while true {
@@ -210,10 +210,12 @@ struct TextTest: Sendable {
             if end == pattern.count {
                 // The last piece ends the value. Without a star, it is the value.
                 let start = value.count &- wanted.count
-                return (piece == 0 ? start == 0 : start >= at) && isSame(value, start, wanted)
+                return (piece == 0 ? start == 0 : start >= at) && same(UnsafeRawBufferPointer(rebasing: value[start...]), wanted)
             }
             if piece == 0 {
-                guard value.count >= wanted.count, isSame(value, 0, wanted) else { return false }
+                guard value.count >= wanted.count, same(UnsafeRawBufferPointer(rebasing: value[..<wanted.count]), wanted) else {
+                    return false
+                }
                 at = wanted.count
             } else if wanted.count > 0 {
                 guard let base = value.baseAddress, let found = ByteSearch.next(base, from: at, to: value.count, wanted) else {
@@ -223,11 +225,6 @@ struct TextTest: Sendable {
             }
             piece = end &+ 1
         }
-    }
-
-    private static func isSame(_ value: UnsafeRawBufferPointer, _ start: Int, _ wanted: UnsafeRawBufferPointer) -> Bool {
-        for i in 0..<wanted.count where value[start &+ i] != wanted[i] { return false }
-        return true
     }
 
     /// Matches a pattern: `*` matches any run, `?` one UTF-8 character.
