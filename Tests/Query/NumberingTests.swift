@@ -99,7 +99,9 @@ struct NumberingTests {
         for _ in 0..<2 {
             var numbers = [UInt32](repeating: 0, count: rows.count)
             rows.withUnsafeBufferPointer { rows in
-                numbers.withUnsafeMutableBufferPointer { many.numbers(text, rows, into: $0.baseAddress!) }
+                numbers.withUnsafeMutableBufferPointer { numbers in
+                    text.withRows(rows) { many.numbers($0, nil, into: numbers.baseAddress!) }
+                }
             }
             #expect(numbers == texts.indices.map { UInt32($0) })
         }

@@ -11,20 +11,20 @@ struct Accumulator {
     /// That of the measure, which is found once.
     let scale: Int?
     let form: Form
-    private var counts: [Int] = []
+    private(set) var counts: [Int] = []
     /// For sums: the number of rows without a value.
-    private var absent: [Int] = []
-    private var known: [Bool] = []
-    private var sums: [Sum] = []
+    private(set) var absent: [Int] = []
+    private(set) var known: [Bool] = []
+    private(set) var sums: [Sum] = []
     var wholes = WholeSums()
     var reals: [Double] = []
-    private var ordered: OrderedSums
-    private var words: [Int64] = []
-    private var texts: TextExtremes
-    private var values: [Value] = []
+    private(set) var ordered: OrderedSums
+    private(set) var words: [Int64] = []
+    private(set) var texts: TextExtremes
+    private(set) var values: [Value] = []
     private let samples = Samples()
-    private var quantiles: [Double?] = []
-    private var distinct: DistinctValues
+    private(set) var quantiles: [Double?] = []
+    private(set) var distinct: DistinctValues
     /// The size of the texts in `values`.
     private var textBytes = 0
 
@@ -315,12 +315,12 @@ struct Accumulator {
     // MARK: Merging and the result
 
     /// Adds the groups of another accumulator, whose group g is this one's `groupOf[g]`.
-    mutating func merge(_ other: Accumulator, _ groupOf: [Int]) {
+    mutating func merge(_ other: Accumulator, _ groupOf: [Int], threads: Int) {
         let isMinimum = measure.function == .min
         switch form {
         case .rows: break
         case .counts: for (g, n) in other.counts.enumerated() { counts[groupOf[g]] += n }
-        case .distinct: distinct.merge(other.distinct, groupOf)
+        case .distinct: distinct.merge(other.distinct, groupOf, threads: threads)
         case .sums: for (g, sum) in other.sums.enumerated() { sums[groupOf[g]].add(sum) }
         case .wholeSums:
             for g in other.absent.indices {
@@ -350,9 +350,13 @@ struct Accumulator {
         }
     }
 
+    /// Completes a range of rows, before it is merged.
+    mutating func settle() { if case .distinct = form { distinct.settle() } }
+
     /// Completes the groups before their values are read. Expensive work is divided among threads.
     mutating func finish(_ groups: Int, threads: Int) {
         resize(groups)
+        settle()
         guard case .samples = form, groups > 0 else { return }
         samples.close()
         let samples = samples, share = measure.quantile, runs = min(threads, groups)
@@ -363,41 +367,6 @@ struct Accumulator {
                 for group in (groups * run / runs)..<(groups * (run + 1) / runs) { results[group] = samples.quantile(share, of: group) }
             }
             filled = groups
-        }
-    }
-
-    /// Returns the value of a group. `function` selects sum or average, which share one accumulator; otherwise it is the measure's own
-    /// function.
-    mutating func value(_ group: Int, _ rows: Int, as function: Aggregate.Function) -> Value {
-        let isSum = function == .sum
-        switch form {
-        case .rows: return .int(Int64(rows))
-        case .counts: return .int(Int64(counts[group]))
-        case .distinct: return .int(Int64(distinct.counts[group]))
-        case .sums: return isSum ? sums[group].total(measure.operand?.kind ?? .any) : sums[group].average
-        case .wholeSums:
-            let total = wholes.total(group), count = rows - absent[group]
-            if isSum { return Int64(exactly: total).map(Value.int) ?? .double(Double(total)) }
-            return count == 0 ? .null : .double(Double(total) / Double(count))
-        case .realSums:
-            let count = rows - absent[group]
-            return isSum ? .double(reals[group]) : count == 0 ? .null : .double(reals[group] / Double(count))
-        case .orderedSums:
-            let count = rows - absent[group], sum = ordered.total(group)
-            return isSum ? .double(sum) : count == 0 ? .null : .double(sum / Double(count))
-        case .decimalSums:
-            let count = rows - absent[group], sum = decimalSum(group)
-            return isSum ? .double(sum) : count == 0 ? .null : .double(sum / Double(count))
-        case .words:
-            guard known[group] else { return .null }
-            return measure.type.kind == .bool
-                ? .bool(words[group] != 0) : measure.type.kind == .link ? .link(words[group]) : .int(words[group])
-        case .reals: return !known[group] ? .null : measure.type.kind == .float ? .float(Float(reals[group])) : .double(reals[group])
-        case .texts:
-            guard let bytes = texts.value(group) else { return .null }
-            return measure.type.kind == .data ? .data(bytes) : .string(String(decoding: bytes, as: UTF8.self))
-        case .values, .first: return values[group]
-        case .samples: return quantiles[group].map(Value.double) ?? .null
         }
     }
 }

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnTable
 
 /// An open-addressing table from byte strings to numbers, counted from 0.
 struct ByteTable: Sendable {
@@ -50,7 +51,8 @@ struct ByteTable: Sendable {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    private static func mixed(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    /// The upper half is kept in a slot.
+    static func mixed(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var x = UInt64(truncatingIfNeeded: bytes.count) &* 0x9E37_79B9_7F4A_7C15
         let rest: UInt64
         if bytes.count >= 8 {
@@ -89,54 +91,100 @@ struct ByteTable: Sendable {
         slots[at] = hash & ~0xFFFF_FFFF | UInt64(id)
         keys.append(bytes)
         if (at &- first) & mask > IntegerTable.reach, !isKeyed { rekey() }
-        if let growth = IntegerTable.growth(keys.count, slots.count) {
-            shift -= UInt64(growth)
-            fillSlots(slots, among: slots.count << growth)
-        }
+        grow(for: 0)
         return id
     }
 
-    /// Writes the numbers of some rows of a column, as if `number` were called for one after another. The look-ups are independent of each
-    /// other, so the processor overlaps their memory accesses.
-    mutating func numbers(_ text: Text, _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>) {
-        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: rows.count) { hashes in
-            text.bytes.withUnsafeBytes { bytes in
-                text.offsets.withUnsafeBufferPointer { offsets in
-                    @inline(__always)
-                    func value(_ j: Int) -> UnsafeRawBufferPointer {
-                        let row = Int(rows[j])
-                        return UnsafeRawBufferPointer(rebasing: bytes[offsets[row]..<offsets[row &+ 1]])
-                    }
-                    for j in rows.indices { hashes[j] = hash(value(j)) }
-                    find(UnsafeBufferPointer(hashes), into: out)
-                    keys.bytes.withUnsafeBytes { known in
-                        keys.offsets.withUnsafeBufferPointer { offsets in
-                            for j in rows.indices where out[j] != .max {
-                                let id = Int(out[j])
-                                if !ByteTable.isSame(UnsafeRawBufferPointer(rebasing: known[offsets[id]..<offsets[id &+ 1]]), value(j)) {
-                                    out[j] = .max
-                                }
-                            }
+    /// Writes the numbers of many texts, as if `number` were called for one after another. The look-ups are independent of each other, so
+    /// the processor overlaps their memory accesses. `hashes` are those of `mixed`, if they are known.
+    mutating func numbers(_ texts: TextRows, _ hashes: UnsafePointer<UInt64>?, into out: UnsafeMutablePointer<UInt32>) {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: min(vectorSize, texts.count)) { room in
+            var first = 0
+            while first < texts.count {
+                let some = texts.dropping(first, keeping: vectorSize)
+                if let hashes, !isKeyed {
+                    vector(some, hashes + first, out + first)
+                } else {
+                    for j in 0..<some.count { room[j] = hash(some[j]) }
+                    vector(some, UnsafePointer(room.baseAddress!), out + first)
+                }
+                first += some.count
+            }
+        }
+    }
+
+    /// Numbers at most 1,024 texts.
+    private mutating func vector(_ texts: TextRows, _ hashes: UnsafePointer<UInt64>, _ out: UnsafeMutablePointer<UInt32>) {
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: texts.count) { missed in
+            var count = 0, bytes = 0
+            slots.withUnsafeBufferPointer { slots in
+                for j in 0..<texts.count {
+                    let found = slots[Int(truncatingIfNeeded: hashes[j] >> shift)]
+                    // The number in a free slot is `.max` as well.
+                    out[j] = (found ^ hashes[j]) >> 32 == 0 ? UInt32(truncatingIfNeeded: found) : .max
+                }
+            }
+            keys.withRows { keys in
+                for j in 0..<texts.count where out[j] == .max || !ByteTable.isSame(keys[Int(out[j])], texts[j]) {
+                    missed[count] = Int32(truncatingIfNeeded: j)
+                    count &+= 1
+                    bytes &+= texts.length(j)
+                }
+            }
+            if count > 0 { add(UnsafeBufferPointer(rebasing: missed[..<count]), bytes: bytes, of: texts, hashes, out) }
+        }
+    }
+
+    /// Looks up the texts that are not in their first slot, and appends those that are new. Together they have `bytes` bytes.
+    private mutating func add(
+        _ missed: UnsafeBufferPointer<Int32>, bytes: Int, of texts: TextRows, _ hashes: UnsafePointer<UInt64>,
+        _ out: UnsafeMutablePointer<UInt32>
+    ) {
+        let known = keys.count, mask: Int
+        trap(unless: known + missed.count < 1 << 31, "more than 2^31 distinct values")
+        grow(for: missed.count)
+        mask = slots.count &- 1
+        var end = keys.bytes.count, count = known, farthest = 0
+        keys.appendRoom(count: missed.count, bytes: bytes)
+        slots.withUnsafeMutableBufferPointer { slots in
+            keys.withMutableRows { offsets, keys in
+                for m in missed {
+                    let j = Int(m), text = texts[j], hash = hashes[j], first = Int(truncatingIfNeeded: hash >> shift)
+                    var at = first
+                    while true {
+                        let found = slots[at], id = Int(truncatingIfNeeded: UInt32(truncatingIfNeeded: found))
+                        if found == .max {
+                            slots[at] = hash & ~0xFFFF_FFFF | UInt64(count)
+                            texts.copy(j, to: keys + end)
+                            end &+= text.count
+                            out[j] = UInt32(truncatingIfNeeded: count)
+                            count &+= 1
+                            offsets[count] = end
+                            farthest = max(farthest, (at &- first) & mask)
+                            break
                         }
-                    }
-                    let wasKeyed = isKeyed
-                    for j in rows.indices where out[j] == .max {
-                        out[j] = isKeyed == wasKeyed ? number(value(j), hashes[j]) : number(value(j))
+                        let key = UnsafeRawBufferPointer(start: keys + offsets[id], count: offsets[id &+ 1] &- offsets[id])
+                        if (found ^ hash) >> 32 == 0, ByteTable.isSame(key, text) {
+                            out[j] = UInt32(truncatingIfNeeded: id)
+                            break
+                        }
+                        at = (at &+ 1) & mask
                     }
                 }
             }
         }
+        keys.removeLast(known + missed.count - count, leaving: end)
+        if farthest > IntegerTable.reach, !isKeyed { rekey() }
     }
 
-    /// Writes, for each hash, the number in its first slot if the hash halves match; otherwise `.max`.
-    private func find(_ hashes: UnsafeBufferPointer<UInt64>, into out: UnsafeMutablePointer<UInt32>) {
-        slots.withUnsafeBufferPointer { slots in
-            for j in hashes.indices {
-                let found = slots[Int(truncatingIfNeeded: hashes[j] >> shift)]
-                // The number in a free slot is `.max` as well.
-                out[j] = (found ^ hashes[j]) >> 32 == 0 ? UInt32(truncatingIfNeeded: found) : .max
-            }
+    /// Makes room for `more` keys.
+    private mutating func grow(for more: Int) {
+        var count = slots.count
+        while let growth = IntegerTable.growth(keys.count + more, count) {
+            shift -= UInt64(growth)
+            count <<= growth
         }
+        if count > slots.count { fillSlots(slots, among: count) }
     }
 
     private mutating func rekey() {
@@ -147,11 +195,13 @@ struct ByteTable: Sendable {
 
     private mutating func fillSlots(_ entries: [UInt64], among count: Int) {
         slots = Array(repeating: .max, count: count)
-        let mask = count - 1
-        for entry in entries where entry != .max {
-            var at = Int(truncatingIfNeeded: entry >> shift)
-            while slots[at] != .max { at = (at + 1) & mask }
-            slots[at] = entry
+        let mask = count &- 1, shift = shift
+        slots.withUnsafeMutableBufferPointer { slots in
+            for entry in entries where entry != .max {
+                var at = Int(truncatingIfNeeded: entry >> shift)
+                while slots[at] != .max { at = (at &+ 1) & mask }
+                slots[at] = entry
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ struct DistinctPairs {
     /// For each value, one bit for each of the first 64 groups.
     private var masks: [UInt64] = []
     /// For other groups, pairs of (group, value).
-    private var pairs = IntegerTable()
+    private var pairs = IntegerNumbering()
     /// The memory in use in bytes.
     var bytes: Int { masks.count &* 8 &+ pairs.bytes }
 
@@ -35,7 +35,7 @@ struct DistinctPairs {
 
     private mutating func meet(_ others: UnsafeBufferPointer<Int64>, _ counts: inout [Int]) {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: others.count) { numbers in
-            var known = pairs.keys.count
+            var known = pairs.count
             pairs.numbers(others, into: numbers.baseAddress!)
             // New pairs get consecutive numbers.
             for j in others.indices where Int(numbers[j]) == known {

@@ -52,6 +52,12 @@ struct GroupPlan: Sendable {
     var isSequential: Bool {
         measures.contains { $0.summation != .anyOrder && ($0.operand?.kind == .double || $0.operand?.kind == .float) }
     }
+    /// The part of the rest that selects few groups by their measures alone, if it does.
+    var selection: QueryRequest? {
+        let names = Set(measures.map(\.name))
+        guard after.limit != nil, after.distinct.isEmpty, after.sort.allSatisfy({ names.contains($0.path) }) else { return nil }
+        return QueryRequest(sort: after.sort, limit: after.limit, offset: after.offset)
+    }
     /// The rest of the request, which is applied to the result as a table.
     var after: QueryRequest
 

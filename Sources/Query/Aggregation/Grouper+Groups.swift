@@ -33,24 +33,35 @@ extension Grouper {
         }
     }
 
-    func findGroups(_ segment: Int, _ vector: Int, _ count: Int, _ hits: Int, _ scan: SegmentScan) throws(FirnError) {
-        if denseSegment != segment { try prepareDense(segment, scan) }
+    /// Finds the groups of the chosen rows. `prepareDense` was called for the segment.
+    func findGroups(_ vector: Int, _ count: Int, _ hits: Int, _ scan: SegmentScan) throws(FirnError) {
         // If at least half of the rows are chosen, the numbers of all rows are computed in one loop; otherwise only those of the chosen
         // rows.
         if denseKeys != nil { return try findDense(vector, count, hits, all: hits * 2 >= count, scan) }
-        let chosen = UnsafeBufferPointer(start: rows, count: hits)
-        for (i, key) in plan.keys.enumerated() {
-            if key.steps.isEmpty {
-                try scan.withColumn(key.slot, vector) { (column) throws(FirnError) in tables[i].numbers(column, chosen, into: ids) }
-            } else if key.leavesTable {
-                let column = try Operand.path(key).evaluate(scan, vector, count, only: chosen).whole().column
-                tables[i].numbers(column, UnsafeBufferPointer(start: ascending, count: hits), into: ids)
-            } else {
-                tables[i].numbers(try Operand.path(key).evaluate(scan, vector, count).whole().column, chosen, into: ids)
+        for i in plan.keys.indices {
+            try withKey(i, of: vector, count: count, chosen: UnsafeBufferPointer(start: rows, count: hits), scan) {
+                (column, chosen) throws(FirnError) in
+                tables[i].numbers(column, chosen, into: ids)
             }
             chains[i].numbers(UnsafeBufferPointer(start: ids, count: hits), groups)
         }
         growCounts()
+    }
+
+    /// Calls `body` with a column that has the values of a key, and with the positions of the chosen rows in it.
+    func withKey(
+        _ i: Int, of vector: Int, count: Int, chosen: UnsafeBufferPointer<Int32>, _ scan: SegmentScan,
+        _ body: (Column, UnsafeBufferPointer<Int32>) throws(FirnError) -> Void
+    ) throws(FirnError) {
+        let key = plan.keys[i]
+        if key.steps.isEmpty {
+            try scan.withColumn(key.slot, vector) { (column) throws(FirnError) in try body(column, chosen) }
+        } else if key.leavesTable {
+            let column = try Operand.path(key).evaluate(scan, vector, count, only: chosen).whole().column
+            try body(column, UnsafeBufferPointer(start: ascending, count: chosen.count))
+        } else {
+            try body(try Operand.path(key).evaluate(scan, vector, count).whole().column, chosen)
+        }
     }
 
     func growCounts() {
@@ -60,10 +71,11 @@ extension Grouper {
 
     /// If all keys have few values in this segment (dictionary codes, or ints in a small range), prepares a direct table from key numbers
     /// to groups.
-    private func prepareDense(_ segment: Int, _ scan: SegmentScan) throws(FirnError) {
+    func prepareDense(_ segment: Int, _ scan: SegmentScan) throws(FirnError) {
         denseSegment = segment
         let before = denseKeys
         denseKeys = nil
+        isDenseKept = false
         var keys: [DenseKey] = []
         for key in plan.keys {
             guard key.isPlain, let found = try denseKey(key, scan) else { return }
@@ -75,7 +87,8 @@ extension Grouper {
         guard bits <= Grouper.denseBits else { return }
         denseKeys = keys
         // The codes of a dictionary are those of one segment.
-        if keys == before, keys.allSatisfy({ $0.low != nil }) { return }
+        isDenseKept = keys == before && keys.allSatisfy { $0.low != nil }
+        if isDenseKept { return }
         dense = Array(repeating: -1, count: 1 << bits)
     }
 
@@ -117,14 +130,22 @@ extension Grouper {
                 least |= group
             }
         }
-        if least < 0 {
-            for j in 0..<hits where Int32(bitPattern: groups[j]) < 0 {
-                let id = Int(ids[all ? Int(rows[j]) : j])
-                if dense[id] < 0 { dense[id] = Int32(bitPattern: try newDense(id, scan)) }
-                groups[j] = UInt32(bitPattern: dense[id])
-            }
-            growCounts()
+        if least < 0 { try meetDense(hits, all, scan) }
+    }
+
+    /// Makes groups for the combined key numbers that have none yet.
+    private func meetDense(_ hits: Int, _ all: Bool, _ scan: SegmentScan) throws(FirnError) {
+        var new: [Int] = []
+        for j in 0..<hits where Int32(bitPattern: groups[j]) < 0 {
+            let id = Int(ids[all ? Int(rows[j]) : j])
+            guard dense[id] == -1 else { continue }
+            dense[id] = -2
+            new.append(id)
         }
+        let found = try newGroups(new, scan)
+        for (i, id) in new.enumerated() { dense[id] = Int32(bitPattern: found[i]) }
+        for j in 0..<hits where Int32(bitPattern: groups[j]) < 0 { groups[j] = UInt32(bitPattern: dense[Int(ids[all ? Int(rows[j]) : j])]) }
+        growCounts()
     }
 
     /// Combines the numbers of a key with those of the keys before it in `ids`: for the first `count` rows, or for as many chosen ones.
@@ -170,26 +191,41 @@ extension Grouper {
         return bits >> UInt64(key.bits) == 0
     }
 
-    private func newDense(_ combined: Int, _ scan: SegmentScan) throws(FirnError) -> UInt32 {
+    /// Returns the groups of combined key numbers, which are looked up together.
+    private func newGroups(_ combined: [Int], _ scan: SegmentScan) throws(FirnError) -> [UInt32] {
         let keys = denseKeys!
-        var numbers: [Int] = [], rest = combined
-        for key in keys.reversed() {
-            numbers.append(rest & (1 << key.bits - 1))
-            rest >>= key.bits
-        }
-        var group: UInt32 = 0
-        for (i, number) in numbers.reversed().enumerated() {
-            var id: UInt32 = 0
-            if number > 0 {
-                guard number < keys[i].size else { throw scan.damaged(Damage("a value outside the bounds of its column")) }
-                if let low = keys[i].low {
-                    id = tables[i].number(word: low &+ Int64(number - 1))
-                } else if let dictionary = try scan.dictionary(keys[i].slot) {
-                    id = dictionary.withBytes(number - 1) { tables[i].number(text: $0) }
-                }
+        var groups = [UInt32](repeating: 0, count: combined.count), shift = keys.reduce(0) { $0 + $1.bits }
+        for (i, key) in keys.enumerated() {
+            shift -= key.bits
+            let numbers = combined.map { $0 >> shift & (1 << key.bits - 1) }
+            guard numbers.allSatisfy({ $0 < key.size }) else { throw scan.damaged(Damage("a value outside the bounds of its column")) }
+            // Number 0 is null; it has no value to look up.
+            let present = numbers.filter { $0 > 0 }
+            let found = try denseNumbers(of: present, i, key, scan)
+            var next = found.makeIterator()
+            let all = numbers.map { $0 > 0 ? next.next()! : 0 }
+            all.withUnsafeBufferPointer { all in
+                groups.withUnsafeMutableBufferPointer { if let start = $0.baseAddress { chains[i].numbers(all, start) } }
             }
-            group = chains[i].number(id, after: group)
         }
-        return group
+        return groups
+    }
+
+    /// Returns the numbers in the key's table of values of the segment, which are numbered from 1.
+    private func denseNumbers(of numbers: [Int], _ i: Int, _ key: DenseKey, _ scan: SegmentScan) throws(FirnError) -> [UInt32] {
+        var column = Column(tables[i].type), rows: [Int32]
+        if let low = key.low {
+            column.words = numbers.map { low &+ Int64($0 - 1) }
+            column.count = numbers.count
+            rows = numbers.indices.map { Int32(truncatingIfNeeded: $0) }
+        } else {
+            column.text = try scan.dictionary(key.slot) ?? Text()
+            column.count = column.text.count
+            rows = numbers.map { Int32(truncatingIfNeeded: $0 - 1) }
+        }
+        return [UInt32](unsafeUninitializedCapacity: numbers.count) { out, filled in
+            rows.withUnsafeBufferPointer { rows in if let start = out.baseAddress { tables[i].numbers(column, rows, into: start) } }
+            filled = numbers.count
+        }
     }
 }

@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnTable
+import FirnThreads
 
 /// Groups and aggregates the rows of some segments. Groupers of consecutive ranges of segments are merged in order, so that the result does
 /// not depend on the scheduling of threads. Not thread-safe.
@@ -31,9 +32,34 @@ final class Grouper: @unchecked Sendable {
     var dense: [Int32] = []
     var denseKeys: [DenseKey]?
     var denseSegment = -1
+    /// Whether `dense` has the groups of segments before as well.
+    var isDenseKept = false
+    private var isDeferred = false
+    private var newcomers = Newcomers()
 
-    init(_ plan: GroupPlan, _ table: any Table) {
+    /// How many of the rows that were added last began a new group.
+    private struct Newcomers {
+        var rows = 0
+        private(set) var areMany = false
+        private var known = 0
+
+        mutating func update(_ groups: Int) {
+            guard rows > 0 else { return }
+            areMany = (groups - known) * 8 > rows
+            (known, rows) = (groups, 0)
+        }
+    }
+    private var round: GroupRound
+    /// Reads the segments of a round again; nil: rows are added immediately.
+    private let scanner: Scanner?
+    private var again: SegmentScan?
+    private let scratch = Scratch()
+
+    /// With a scanner, `close` must be called after the last row.
+    init(_ plan: GroupPlan, _ table: any Table, _ scanner: Scanner? = nil) {
         self.plan = plan
+        self.scanner = scanner
+        round = GroupRound(plan.keys.map(\.type))
         memory = MemoryScope(table.memory, type: table.type.name, column: plan.columns.first?.name ?? "")
         charges = [MemoryCharge(table.memory)]
         tables = plan.keys.map { ValueNumbering($0.type) }
@@ -74,16 +100,19 @@ final class Grouper: @unchecked Sendable {
         throws(FirnError)
     {
         if needsRows { Scanner.rows(mask, into: rows) }
-        // If few rows are chosen, numbers are read for those only.
-        let isSparse = hits &* 2 < count
+        let noted = GroupRound.Vector(segment: segment, vector: vector, count: count, hits: hits)
         var sorted: GroupParts?
         if plan.keys.isEmpty {
             rowCounts[0] &+= hits
         } else {
-            try findGroups(segment, vector, count, hits, scan)
+            if try defers(segment, scan) {
+                return try note(noted, mask, scan)
+            }
+            newcomers.rows &+= hits
+            try findGroups(vector, count, hits, scan)
             rowCounts.withUnsafeMutableBufferPointer { counts in
                 if GroupParts.pay(counts.count, hits) {
-                    parts.sort(isSparse ? ascending : rows, groups, hits, counts.count)
+                    parts.sort(noted.isSparse ? ascending : rows, groups, hits, counts.count)
                     for group in counts.indices { counts[group] &+= parts.starts[group &+ 1] &- parts.starts[group] }
                     sorted = parts
                 } else if counts.count <= 64, hits >= counts.count &* 8 {
@@ -93,6 +122,14 @@ final class Grouper: @unchecked Sendable {
                 }
             }
         }
+        try measure(noted, mask, sorted: sorted, scan)
+    }
+
+    /// Adds the values of the chosen rows to their groups, which are known.
+    private func measure(_ noted: GroupRound.Vector, _ mask: UnsafePointer<UInt64>, sorted: GroupParts?, _ scan: SegmentScan)
+        throws(FirnError)
+    {
+        let vector = noted.vector, count = noted.count, hits = noted.hits
         let chosen = RowChoice(mask: mask, count: count, hits: hits, rows: rows, groups: plan.keys.isEmpty ? nil : UnsafePointer(groups))
         program.begin()
         for i in measures.indices {
@@ -107,11 +144,11 @@ final class Grouper: @unchecked Sendable {
             }
             if case .path(let path) = operand, path.isPlain, measures[i].takesCodes, let dictionary = try scan.dictionary(path.slot) {
                 try scan.withCodes(path.slot, vector) { (codes) throws(FirnError) in
-                    measures[i].add(codes: codes, of: dictionary, segment, chosen)
+                    measures[i].add(codes: codes, of: dictionary, noted.segment, chosen)
                 }
                 continue
             }
-            if let step = numbers[i], try add(i, step, vector, chosen, isSparse, sorted, scan) { continue }
+            if let step = numbers[i], try add(i, step, vector, chosen, noted.isSparse, sorted, scan) { continue }
             if case .path(let path) = operand, path.steps.isEmpty, hits * 16 >= count || scan.isLoaded(path.slot, vector) {
                 try scan.withColumn(path.slot, vector) { (column) throws(FirnError) in measures[i].add(column, chosen) }
                 continue
@@ -166,8 +203,84 @@ final class Grouper: @unchecked Sendable {
         do throws(Damage) { try charges[0].grow(to: bytes, for: memory.name) } catch { throw scan.damaged(error) }
     }
 
+    // MARK: Rounds
+
+    /// Returns whether the groups of a segment's rows are found later, together with those of other segments: if there are many groups, and
+    /// the segment has no direct table, or one that would be filled for the segment alone, mostly with new groups.
+    private func defers(_ segment: Int, _ scan: SegmentScan) throws(FirnError) -> Bool {
+        if denseSegment != segment {
+            newcomers.update(rowCounts.count)
+            try prepareDense(segment, scan)
+            isDeferred =
+                scanner != nil && rowCounts.count >= PartNumbers.minimumKeys
+                && (denseKeys == nil || !isDenseKept && newcomers.areMany)
+        }
+        if !isDeferred { try settle(scan) }
+        return isDeferred
+    }
+
+    private func note(_ vector: GroupRound.Vector, _ mask: UnsafePointer<UInt64>, _ scan: SegmentScan) throws(FirnError) {
+        let chosen = UnsafeBufferPointer(start: rows, count: vector.hits)
+        for i in plan.keys.indices {
+            try withKey(i, of: vector.vector, count: vector.count, chosen: chosen, scan) { (column, chosen) throws(FirnError) in
+                round.append(column, chosen, to: i)
+            }
+        }
+        round.append(vector, mask)
+        if round.isFull { try settle(scan) }
+    }
+
+    /// Finds the groups of the rows that were noted, and adds their values.
+    private func settle(_ scan: SegmentScan) throws(FirnError) {
+        guard round.rows > 0 else { return }
+        try hold(scan)
+        let count = round.rows
+        scratch.begin(arrays: 3, bytes: count * 12)
+        let all = scratch.array(count, of: Int32.self), numbers = scratch.array(count, of: UInt32.self)
+        let found = scratch.array(count, of: UInt32.self)
+        for j in 0..<count {
+            all[j] = Int32(truncatingIfNeeded: j)
+            found[j] = 0
+        }
+        for i in plan.keys.indices {
+            tables[i].numbers(round.keys[i], UnsafeBufferPointer(start: all, count: count), into: numbers)
+            chains[i].numbers(UnsafeBufferPointer(start: numbers, count: count), found)
+        }
+        growCounts()
+        newcomers.rows += count
+        rowCounts.withUnsafeMutableBufferPointer { counts in for j in 0..<count { counts[Int(found[j])] &+= 1 } }
+        if plan.measures.contains(where: { $0.operand != nil }) { try measureRound(found, scan) }
+        round.removeAll()
+    }
+
+    /// Completes a range of rows.
+    func close(_ scan: SegmentScan) throws(FirnError) {
+        try settle(scan)
+        for i in measures.indices where filled[i] == i { measures[i].settle() }
+    }
+
+    /// Reads the noted vectors again, for the values of the measures.
+    private func measureRound(_ found: UnsafePointer<UInt32>, _ scan: SegmentScan) throws(FirnError) {
+        guard let scanner else { return }
+        var start = 0, current = -1
+        for (i, noted) in round.vectors.enumerated() {
+            if noted.segment != current {
+                again = try scanner.scan(noted.segment, reusing: again)
+                current = noted.segment
+            }
+            guard let again else { continue }
+            for j in 0..<noted.hits { groups[j] = found[start + j] }
+            start += noted.hits
+            try round.withMask(i) { (mask) throws(FirnError) in
+                Scanner.rows(mask, into: rows)
+                try measure(noted, mask, sorted: nil, again)
+            }
+        }
+        if let again { scan.statistics = scan.statistics + again.takeStatistics() }
+    }
+
     private var bytes: Int {
-        var total = rowCounts.count &* 8 &+ dense.count &* 4
+        var total = rowCounts.count &* 8 &+ dense.count &* 4 &+ round.bytes
         for table in tables { total &+= table.bytes }
         for chain in chains { total &+= chain.bytes }
         for (i, measure) in measures.enumerated() where filled[i] == i { total &+= measure.bytes }
@@ -176,30 +289,30 @@ final class Grouper: @unchecked Sendable {
 
     // MARK: Merging and the result
 
-    /// Returns, for each key, the key's number in each group.
-    private func keyNumbers() -> [[Int]] {
-        var at = Array(rowCounts.indices), out: [[Int]] = []
-        for chain in chains.reversed() {
-            let keys = chain.keys
-            out.append(at.map { Int(UInt32(truncatingIfNeeded: keys[$0])) })
-            for group in at.indices { at[group] = Int(keys[at[group]] >> 32) }
+    /// Returns, for each key, the key's number in the given groups; nil: in all.
+    private func keyNumbers(_ groups: [Int]? = nil) -> [[Int]] {
+        var at = groups ?? Array(rowCounts.indices), out: [[Int]] = []
+        for (i, chain) in chains.enumerated().reversed() {
+            let keys = chain.keys(at)
+            out.append(keys.map { Int(UInt32(truncatingIfNeeded: $0)) })
+            if i > 0 { at = keys.map { Int($0 >> 32) } }
         }
         return out.reversed()
     }
 
-    func merge(_ other: Grouper) {
+    func merge(_ other: Grouper, threads: Int) {
         // Together, the two charges cover at least the merged groups.
         charges += other.charges
         var groupOf: [Int] = []
         if plan.keys.isEmpty {
             groupOf = [0]
         } else {
-            let numbers = tables.indices.map { tables[$0].numbers(of: other.tables[$0]) }
+            let numbers = tables.indices.map { tables[$0].numbers(of: other.tables[$0], threads: threads) }
             var ids = [UInt32](repeating: 0, count: other.rowCounts.count)
             for (i, keys) in other.keyNumbers().enumerated() {
                 let known = keys.map { numbers[i][$0] }
                 ids.withUnsafeMutableBufferPointer { ids in
-                    known.withUnsafeBufferPointer { if let start = ids.baseAddress { chains[i].numbers($0, start) } }
+                    known.withUnsafeBufferPointer { if let start = ids.baseAddress { chains[i].numbers($0, start, threads: threads) } }
                 }
             }
             groupOf = ids.map { Int($0) }
@@ -208,20 +321,22 @@ final class Grouper: @unchecked Sendable {
         for (group, count) in other.rowCounts.enumerated() { rowCounts[groupOf[group]] += count }
         for i in measures.indices {
             measures[i].resize(rowCounts.count)
-            measures[i].merge(other.measures[i], groupOf)
+            measures[i].merge(other.measures[i], groupOf, threads: threads)
         }
     }
 
-    /// Returns one row for each group, in the order of the groups' first rows.
-    func result(threads: Int) throws(FirnError) -> Batch {
-        // The result is charged in addition to the groups.
-        let result: MemoryCharge
-        do throws(Damage) { result = try memory.holding(bytes) } catch { throw FirnError(error, in: "") }
-        var columns = keyNumbers().enumerated().map { tables[$0.offset].values.gather($0.element) }
-        for i in columns.indices { columns[i].text.charge = result }
+    var count: Int { rowCounts.count }
+
+    /// Returns the measures of each group, in the order of the groups' first rows.
+    func figures(threads: Int) throws(FirnError) -> [Column] {
+        var columns: [Column] = []
         for (i, measure) in plan.measures.enumerated() {
-            var column = Column(measure.type)
             measures[filled[i]].finish(rowCounts.count, threads: threads)
+            if let column = measures[filled[i]].column(measure.type, rowCounts, as: measure.function) {
+                columns.append(column)
+                continue
+            }
+            var column = Column(measure.type)
             for group in rowCounts.indices {
                 guard column.append(measures[filled[i]].value(group, rowCounts[group], as: measure.function)) else {
                     throw FirnError(.usage, "\(measure.name) does not fit into 64 bits", advice: "take avg, or sum a double of it")
@@ -229,6 +344,17 @@ final class Grouper: @unchecked Sendable {
             }
             columns.append(column)
         }
-        return Batch(count: rowCounts.count, columns: columns)
+        return columns
+    }
+
+    /// Returns one row for each of the given groups (nil: of all groups): the keys, then the measures.
+    func result(_ figures: [Column], of groups: [Int]?) throws(FirnError) -> Batch {
+        // The result is charged in addition to the groups.
+        let result: MemoryCharge
+        do throws(Damage) { result = try memory.holding(bytes) } catch { throw FirnError(error, in: "") }
+        var columns = keyNumbers(groups).enumerated().map { tables[$0.offset].values($0.element) }
+        for i in columns.indices { columns[i].text.charge = result }
+        columns += groups.map { groups in figures.map { $0.gather(groups) } } ?? figures
+        return Batch(count: groups?.count ?? count, columns: columns)
     }
 }

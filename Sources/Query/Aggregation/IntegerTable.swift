@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnTable
 
 /// An open-addressing table from words to numbers, counted from 0.
 struct IntegerTable: Sendable {
@@ -20,7 +21,7 @@ struct IntegerTable: Sendable {
     static func growth(_ keys: Int, _ slots: Int) -> Int? { keys &* 3 <= slots &* 2 ? nil : slots < 1 << 16 ? 2 : 1 }
 
     @inline(__always)
-    private func hash(_ key: Int64) -> UInt64 { isKeyed ? IntegerTable.keyed(key) : IntegerTable.mixed(key) }
+    private static func hash(_ key: Int64, _ isKeyed: Bool) -> UInt64 { isKeyed ? keyed(key) : mixed(key) }
 
     private static func keyed(_ key: Int64) -> UInt64 {
         var hasher = Hasher()
@@ -28,8 +29,9 @@ struct IntegerTable: Sendable {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
+    /// The upper bits select a slot.
     @inline(__always)
-    private static func mixed(_ key: Int64) -> UInt64 {
+    static func mixed(_ key: Int64) -> UInt64 {
         var x = UInt64(bitPattern: key)
         x ^= x >> 32
         x = x &* 0x9E37_79B9_7F4A_7C15
@@ -39,7 +41,7 @@ struct IntegerTable: Sendable {
 
     @inline(__always)
     mutating func number(_ key: Int64) -> UInt32 {
-        let mask = slots.count &- 1, first = Int(truncatingIfNeeded: hash(key) >> shift)
+        let mask = slots.count &- 1, first = Int(truncatingIfNeeded: IntegerTable.hash(key, isKeyed) >> shift)
         var at = first
         while true {
             let found = slots[at]
@@ -52,17 +54,71 @@ struct IntegerTable: Sendable {
     /// Writes the numbers of many keys, as if `number` were called for one after another. The look-ups are independent of each other, so
     /// the processor overlaps their memory accesses.
     mutating func numbers(_ sought: UnsafeBufferPointer<Int64>, into out: UnsafeMutablePointer<UInt32>) {
+        var first = 0
+        while first < sought.count {
+            let end = min(first + vectorSize, sought.count)
+            vector(UnsafeBufferPointer(rebasing: sought[first..<end]), out + first)
+            first = end
+        }
+    }
+
+    private mutating func vector(_ sought: UnsafeBufferPointer<Int64>, _ out: UnsafeMutablePointer<UInt32>) {
+        var missing = 0
         slots.withUnsafeBufferPointer { slots in
-            for j in sought.indices { out[j] = slots[Int(truncatingIfNeeded: hash(sought[j]) >> shift)] }
+            for j in sought.indices { out[j] = slots[Int(truncatingIfNeeded: IntegerTable.hash(sought[j], isKeyed) >> shift)] }
         }
         keys.withUnsafeBufferPointer { keys in
             for j in sought.indices {
                 // The value of a free slot is not less than the number of keys.
                 let found = Int(out[j])
-                if found >= keys.count || keys[found] != sought[j] { out[j] = .max }
+                if found >= keys.count || keys[found] != sought[j] {
+                    out[j] = .max
+                    missing &+= 1
+                }
             }
         }
-        for j in sought.indices where out[j] == .max { out[j] = number(sought[j]) }
+        if missing > 0 { add(sought, out, missing) }
+    }
+
+    /// Looks up the keys that are not in their first slot (`.max` in `out`), and appends those that are new.
+    private mutating func add(_ sought: UnsafeBufferPointer<Int64>, _ out: UnsafeMutablePointer<UInt32>, _ missing: Int) {
+        let known = keys.count
+        trap(unless: known + missing < Int(UInt32.max) - 1, "more than 2^32 distinct values")
+        grow(for: missing)
+        keys.append(contentsOf: repeatElement(0, count: missing))
+        let mask = slots.count &- 1, isKeyed = isKeyed, shift = shift
+        var count = known, farthest = 0
+        slots.withUnsafeMutableBufferPointer { slots in
+            keys.withUnsafeMutableBufferPointer { keys in
+                for j in sought.indices where out[j] == .max {
+                    let key = sought[j], first = Int(truncatingIfNeeded: IntegerTable.hash(key, isKeyed) >> shift)
+                    var at = first
+                    while slots[at] != .max, keys[Int(slots[at])] != key { at = (at &+ 1) & mask }
+                    if slots[at] == .max {
+                        slots[at] = UInt32(truncatingIfNeeded: count)
+                        keys[count] = key
+                        count &+= 1
+                        farthest = max(farthest, (at &- first) & mask)
+                    }
+                    out[j] = slots[at]
+                }
+            }
+        }
+        keys.removeLast(known + missing - count)
+        if farthest > IntegerTable.reach, !isKeyed {
+            self.isKeyed = true
+            fillSlots(among: slots.count)
+        }
+    }
+
+    /// Makes room for `more` keys.
+    private mutating func grow(for more: Int) {
+        var count = slots.count
+        while let growth = IntegerTable.growth(keys.count + more, count) {
+            shift -= UInt64(growth)
+            count <<= growth
+        }
+        if count > slots.count { fillSlots(among: count) }
     }
 
     private mutating func insert(_ key: Int64, _ at: Int, _ distance: Int) -> UInt32 {
@@ -74,20 +130,19 @@ struct IntegerTable: Sendable {
             isKeyed = true
             fillSlots(among: slots.count)
         }
-        if let growth = IntegerTable.growth(keys.count, slots.count) {
-            shift -= UInt64(growth)
-            fillSlots(among: slots.count << growth)
-        }
+        grow(for: 0)
         return id
     }
 
     private mutating func fillSlots(among count: Int) {
         slots = Array(repeating: .max, count: count)
-        let mask = count - 1
-        for (id, key) in keys.enumerated() {
-            var at = Int(truncatingIfNeeded: hash(key) >> shift)
-            while slots[at] != .max { at = (at + 1) & mask }
-            slots[at] = UInt32(id)
+        let mask = count &- 1, isKeyed = isKeyed, shift = shift
+        slots.withUnsafeMutableBufferPointer { slots in
+            for (id, key) in keys.enumerated() {
+                var at = Int(truncatingIfNeeded: IntegerTable.hash(key, isKeyed) >> shift)
+                while slots[at] != .max { at = (at &+ 1) & mask }
+                slots[at] = UInt32(truncatingIfNeeded: id)
+            }
         }
     }
 }

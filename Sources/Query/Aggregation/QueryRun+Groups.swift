@@ -3,12 +3,12 @@ import FirnTable
 
 extension QueryRun {
     func forEachGroup(_ group: GroupPlan, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
-        let scanner = scanner, plan = plan
+        let scanner = scanner, plan = plan, threads = threads
         let grouper: Grouper?
         if plan.descriptors.isEmpty {
             grouper = try timed("scan and groups") { () throws(FirnError) in
                 try share(threads: group.isSequential ? 1 : threads) { (scan, range) throws(FirnError) -> Grouper in
-                    let grouper = Grouper(group, scanner.table)
+                    let grouper = Grouper(group, scanner.table, scanner)
                     for segment in range {
                         if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }
                         _ = try scanner.forEachMatch(scan) { (vector, _, count, mask, hits) throws(FirnError) in
@@ -16,9 +16,10 @@ extension QueryRun {
                             return true
                         }
                     }
+                    try grouper.close(scan)
                     return grouper
                 } whole: { a, b in
-                    a.merge(b)
+                    a.merge(b, threads: threads)
                     return a
                 }
             }
@@ -31,13 +32,23 @@ extension QueryRun {
     /// Applies the rest of the request to the groups and passes the result to `body`.
     func forEachGroup(of grouper: Grouper, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         let group = plan.group!
-        let result = try timed("figures") { () throws(FirnError) in try grouper.result(threads: threads) }
-        let type = TypeSchema("result", columns: group.columns)
-        let after: QueryRun
+        var (rest, chosen) = (group.after, [Int]?.none)
+        let figures = try timed("figures") { () throws(FirnError) in try grouper.figures(threads: threads) }
+        if let first = group.selection, grouper.count >= PartNumbers.minimumKeys {
+            // Only the groups that are needed get their keys.
+            let batch = Batch(count: grouper.count, columns: figures)
+            let order = try after(first, Array(group.columns.dropFirst(group.keys.count)), batch)
+            chosen = try order.rowLocations().map(\.position)
+            rest = QueryRequest(select: rest.select)
+        }
+        let result = try timed("keys") { () throws(FirnError) in try grouper.result(figures, of: chosen) }
+        try after(rest, group.columns, result).forEachBatch(body)
+    }
+
+    private func after(_ request: QueryRequest, _ columns: [ColumnSchema], _ batch: Batch) throws(FirnError) -> QueryRun {
         do throws(QueryError) {
-            after = try QueryRun(group.after, table: MemoryTable(type, schema: Schema(), batches: [result]))
+            return try QueryRun(request, table: MemoryTable(TypeSchema("result", columns: columns), schema: Schema(), batches: [batch]))
         } catch { throw error.asFirnError }
-        try after.forEachBatch(body)
     }
 
     /// Adds all segments to existing groups, numbering the segments from `first`.

@@ -6,10 +6,10 @@ struct ValueNumbering: Sendable {
     let type: ColumnType
     /// Row i is the value numbered i; row 0 is a filler. Without a validity bitmap, which appending row by row would copy each time.
     private var store: Column
-    private var words = IntegerTable()
-    private var extras = IntegerTable()
-    private var pairs = IntegerTable()
-    private var texts = ByteTable()
+    private var words = IntegerNumbering()
+    private var extras = IntegerNumbering()
+    private var pairs = IntegerNumbering()
+    private var texts = TextNumbering()
     /// For mixed values and decimals, which are compared by value: candidates by nearest double or by equal bytes.
     private var buckets: [Value: [UInt32]] = [:]
 
@@ -43,6 +43,20 @@ struct ValueNumbering: Sendable {
         return out
     }
 
+    /// Returns the values with the given numbers; 0 is null.
+    func values(_ numbers: [Int]) -> Column {
+        guard type.kind == .string || type.kind == .data else { return values.gather(numbers) }
+        var out = Column(type)
+        out.text = texts.keys(numbers.map { $0 - 1 })
+        out.count = numbers.count
+        if numbers.contains(0) {
+            var bits = Bits(repeating: true, count: numbers.count)
+            for (i, number) in numbers.enumerated() where number == 0 { bits[i] = false }
+            out.present = bits
+        }
+        return out
+    }
+
     private mutating func keep(_ column: Column, _ row: Int) {
         store.count += 1
         if !column.words.isEmpty { store.words.append(column.words[row]) }
@@ -50,68 +64,94 @@ struct ValueNumbering: Sendable {
         if !column.reals.isEmpty { store.reals.append(column.reals[row]) }
     }
 
-    /// Writes the numbers of the given rows. Looks up the rows together, so that memory accesses overlap.
-    mutating func numbers(_ column: Column, _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>) {
-        guard column.present == nil, !rows.isEmpty else {
+    /// Writes the numbers of the given rows. Looks up the rows together, so that memory accesses overlap; many rows also by several
+    /// threads.
+    mutating func numbers(
+        _ column: Column, _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>, threads: Int = 1
+    ) {
+        guard let present = column.present else { return presentNumbers(column, rows, into: out, threads) }
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2 * rows.count) { room in
+            let positions = UnsafeMutableBufferPointer(rebasing: room[rows.count...])
+            var count = 0
+            for (j, row) in rows.enumerated() {
+                out[j] = 0
+                guard present[Int(row)] else { continue }
+                room[count] = row
+                positions[count] = Int32(truncatingIfNeeded: j)
+                count &+= 1
+            }
+            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: count) { numbers in
+                let start = numbers.baseAddress!
+                presentNumbers(column, UnsafeBufferPointer(rebasing: room[..<count]), into: start, threads)
+                for j in 0..<count { out[Int(positions[j])] = numbers[j] }
+            }
+        }
+    }
+
+    /// Writes the numbers of rows that have a value.
+    private mutating func presentNumbers(
+        _ column: Column, _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>, _ threads: Int
+    ) {
+        guard !rows.isEmpty else { return }
+        switch type.kind {
+        case .bool, .int, .link: ValueNumbering.number(rows, by: &words, into: out, threads) { column.words[$0] }
+        case .float, .double: ValueNumbering.number(rows, by: &words, into: out, threads) { ValueNumbering.word(column.reals[$0]) }
+        case .date, .uuid, .objectID:
+            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: rows.count) { seconds in
+                let second = seconds.baseAddress!
+                ValueNumbering.number(rows, by: &words, into: out, threads) { column.words[$0] }
+                ValueNumbering.number(rows, by: &extras, into: second, threads) { column.extra[$0] }
+                withUnsafeTemporaryAllocation(of: Int64.self, capacity: rows.count) { both in
+                    for j in rows.indices { both[j] = Int64(out[j]) << 32 | Int64(second[j]) }
+                    pairs.numbers(UnsafeBufferPointer(both), into: out, threads: threads)
+                }
+            }
+        case .string, .data:
+            column.text.withRows(rows) { texts.numbers($0, into: out, threads: threads) }
+            store.count = texts.count + 1
+            for j in rows.indices { out[j] += 1 }
+            return
+        case .any, .decimal, .embedded:
             for (j, row) in rows.enumerated() { out[j] = number(column, Int(row)) }
             return
         }
-        switch type.kind {
-        case .bool, .int, .link:
-            number(rows, into: out) {
-                column.words[$0]
-            } keep: {
-                $0.words.append(column.words[$1])
-            }
-        case .float, .double:
-            number(rows, into: out) {
-                ValueNumbering.word(column.reals[$0])
-            } keep: {
-                $0.reals.append(column.reals[$1])
-            }
-        case .string, .data:
-            let known = texts.keys.count
-            texts.numbers(column.text, rows, into: out)
-            store.count += texts.keys.count - known
-            for j in rows.indices { out[j] += 1 }
-        default: for (j, row) in rows.enumerated() { out[j] = number(column, Int(row)) }
+        for (j, row) in rows.enumerated() {
+            out[j] += 1
+            if Int(out[j]) == store.count { keep(column, Int(row)) }
         }
     }
 
     @inline(__always)
-    private mutating func number(
-        _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>, _ word: (Int) -> Int64,
-        keep: (inout Column, Int) -> Void
+    private static func number(
+        _ rows: UnsafeBufferPointer<Int32>, by table: inout IntegerNumbering, into out: UnsafeMutablePointer<UInt32>, _ threads: Int,
+        _ word: (Int) -> Int64
     ) {
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: rows.count) { keys in
             for (j, row) in rows.enumerated() { keys[j] = word(Int(row)) }
-            words.numbers(UnsafeBufferPointer(keys), into: out)
-        }
-        for (j, row) in rows.enumerated() {
-            out[j] += 1
-            guard Int(out[j]) == store.count else { continue }
-            store.count += 1
-            keep(&store, Int(row))
+            table.numbers(UnsafeBufferPointer(keys), into: out, threads: threads)
         }
     }
 
     /// Returns the numbers in this table of another table's values, by their numbers there.
-    mutating func numbers(of other: ValueNumbering) -> [UInt32] {
-        var values = other.values
-        // Value 0 is null; no other value is.
-        values.present = nil
-        let rows = (0..<Int32(truncatingIfNeeded: values.count)).map { $0 }
-        return [UInt32](unsafeUninitializedCapacity: values.count) { out, filled in
-            rows.withUnsafeBufferPointer { rows in
-                out[0] = 0
-                var first = 1
-                while first < rows.count {
-                    let end = min(first + vectorSize, rows.count)
-                    numbers(values, UnsafeBufferPointer(rebasing: rows[first..<end]), into: out.baseAddress! + first)
-                    first = end
-                }
+    mutating func numbers(of other: ValueNumbering, threads: Int = 1) -> [UInt32] {
+        [UInt32](unsafeUninitializedCapacity: other.count) { out, filled in
+            // Value 0 is null; no other value is.
+            let start = out.baseAddress! + 1
+            out[0] = 0
+            filled = other.count
+            switch type.kind {
+            case .string, .data:
+                texts.numbers(of: other.texts, into: start, threads: threads)
+                store.count = texts.count + 1
+            case .bool, .int, .link, .float, .double: words.numbers(of: other.words, into: start, threads: threads)
+            default:
+                let rows = (1..<Int32(truncatingIfNeeded: other.count)).map { $0 }
+                return rows.withUnsafeBufferPointer { presentNumbers(other.store, $0, into: start, threads) }
             }
-            filled = values.count
+            for i in 1..<other.count {
+                out[i] += 1
+                if store.count == out[i] { keep(other.store, i) }
+            }
         }
     }
 

@@ -1,0 +1,122 @@
+import FirnBytes
+import FirnThreads
+
+/// The numbers of keys that are spread over 64 tables by their hash. A table of so few keys stays in the cache of the processor while it
+/// looks up its share of a batch, and threads look up in different tables.
+struct PartNumbers: Sendable {
+    static let tables = 64
+    /// Batches that are smaller are not sorted by table.
+    static let minimumBatch = 8192
+    /// One table is spread when it has this many keys.
+    static let minimumKeys = 1 << 14
+    /// Keys cannot be chosen to be in the same table.
+    private static let secret = UInt64.random(in: .min ... .max) | 1
+
+    private let factor = PartNumbers.secret
+    /// The number of the key that has number `place >> 6` in table `place & 63`; `.max` if it has none yet.
+    private var numbers: [UInt32] = []
+    /// The places of the keys numbered 0, 1 …
+    private(set) var places: [UInt32] = []
+
+    /// The memory in use in bytes.
+    var bytes: Int { (numbers.count &+ places.count) &* 4 }
+
+    /// Returns the table of a key with the given hash.
+    @inline(__always)
+    func table(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: (hash &* factor) >> 58) }
+
+    @inline(__always)
+    static func place(_ number: UInt32, in table: Int) -> UInt32 { number << 6 | UInt32(truncatingIfNeeded: table) }
+
+    private mutating func grow(_ keys: Int) {
+        trap(unless: keys < 1 << 25, "more than 2^31 distinct values")
+        let wanted = keys * PartNumbers.tables
+        guard numbers.count < wanted else { return }
+        numbers.append(contentsOf: repeatElement(.max, count: max(wanted, numbers.count * 3 / 2) - numbers.count))
+        places.reserveCapacity(numbers.count)
+    }
+
+    /// Returns the number of one key. The table has `keys` keys.
+    mutating func number(at place: UInt32, of keys: Int) -> UInt32 {
+        grow(keys)
+        if numbers[Int(place)] == .max {
+            numbers[Int(place)] = UInt32(truncatingIfNeeded: places.count)
+            places.append(place)
+        }
+        return numbers[Int(place)]
+    }
+
+    /// Returns the table of a key and its number there.
+    @inline(__always)
+    func origin(_ number: Int) -> (table: Int, number: Int) {
+        (Int(places[number]) & (PartNumbers.tables &- 1), Int(places[number]) / PartNumbers.tables)
+    }
+
+    /// Calls `body` with the number of each key of a table, in the order of the numbers in the table.
+    func forEach(in table: Int, of keys: Int, _ body: (Int, UInt32) -> Void) {
+        for i in 0..<keys { body(i, numbers[i * PartNumbers.tables + table]) }
+    }
+
+    /// Replaces places with numbers, which are assigned in the order of the batch. No table has more than `keys` keys.
+    mutating func assign(_ batch: UnsafeMutableBufferPointer<UInt32>, of keys: Int) {
+        grow(keys)
+        numbers.withUnsafeMutableBufferPointer { numbers in
+            for j in batch.indices {
+                let place = batch[j]
+                if numbers[Int(place)] == .max {
+                    numbers[Int(place)] = UInt32(truncatingIfNeeded: places.count)
+                    places.append(place)
+                }
+                batch[j] = numbers[Int(place)]
+            }
+        }
+    }
+}
+
+/// The keys of a batch, sorted by table. Its arrays are those of the current batch of a `Scratch`.
+struct PartSort: @unchecked Sendable {
+    private let tables: UnsafeMutablePointer<UInt8>
+    /// The keys of table t are rows[starts[t] ..< starts[t + 1]], which ascend.
+    private let rows: UnsafeMutablePointer<UInt32>
+    private(set) var starts = [Int](repeating: 0, count: PartNumbers.tables + 1)
+    private let count: Int
+
+    /// The bytes that it needs for each key.
+    static let bytes = 5
+
+    /// Counts the keys of each table, which `table` returns. `sort` must be called next.
+    @inline(__always)
+    init(_ count: Int, in scratch: Scratch, table: (Int) -> Int) {
+        self.count = count
+        tables = scratch.array(count, of: UInt8.self)
+        rows = scratch.array(count, of: UInt32.self)
+        starts.withUnsafeMutableBufferPointer { starts in
+            for j in 0..<count {
+                let at = table(j)
+                tables[j] = UInt8(truncatingIfNeeded: at)
+                starts[at &+ 1] &+= 1
+            }
+            for t in 0..<PartNumbers.tables { starts[t &+ 1] &+= starts[t] }
+        }
+    }
+
+    /// Calls `put` with each key, its table and its place among the sorted keys, in the order of the batch.
+    @inline(__always)
+    func sort(_ put: (Int, Int, Int) -> Void) {
+        var ends = starts
+        ends.withUnsafeMutableBufferPointer { ends in
+            for j in 0..<count {
+                let table = Int(tables[j]), at = ends[table]
+                ends[table] = at &+ 1
+                rows[at] = UInt32(truncatingIfNeeded: j)
+                put(j, table, at)
+            }
+        }
+    }
+
+    /// Writes the places of the keys of a table to their positions in the batch. `numbers` are their numbers in the table.
+    func put(_ numbers: UnsafePointer<UInt32>, of table: Int, into out: UnsafeMutablePointer<UInt32>) {
+        let first = starts[table]
+        for i in first..<starts[table &+ 1] { out[Int(rows[i])] = PartNumbers.place(numbers[i &- first], in: table) }
+    }
+}
