@@ -12,7 +12,7 @@ enum MemoryExhaustion {
     private static let room = 8 << 20
     private static let stackBytes = 64 << 10
 
-    /// Installs the handlers, if the address space is limited.
+    /// Installs the handlers, if the address space is limited. Allocates nothing that it needs.
     static func report() {
         #if canImport(Glibc)
             var limit = rlimit()
@@ -35,7 +35,8 @@ enum MemoryExhaustion {
                 raise(code)
             }
             action.sa_flags = SA_ONSTACK
-            for code in [SIGABRT, SIGSEGV] { sigaction(code, &action, nil) }
+            // Traps of Swift code are SIGILL or SIGTRAP, depending on the processor.
+            for code in [SIGABRT, SIGSEGV, SIGILL, SIGTRAP] { sigaction(code, &action, nil) }
         #endif
     }
 

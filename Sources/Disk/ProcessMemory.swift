@@ -34,6 +34,10 @@ package enum ProcessMemory {
         set { owned.store(newValue, ordering: .relaxed) }
     }
 
+    /// From now on, the process ends with a message and code 5 if it runs out of a limited address space (`ulimit -v`) where it cannot report
+    /// an error. Call it first.
+    package static func reportExhaustion() { MemoryExhaustion.report() }
+
     /// Lets the threads share `count` heaps. glibc otherwise gives a heap to each thread, up to eight for each processor, and the memory that
     /// one thread frees does not serve the others. To be called before threads are started.
     package static func limitHeaps(to count: Int) {

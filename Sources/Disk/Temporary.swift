@@ -29,6 +29,8 @@ enum TemporaryPaths {
     }()
     /// The paths belong to the process that registered them.
     private static let forks = Forks.count
+    /// Whether the registry exists. A constant at first, so that a handler can read it before.
+    nonisolated(unsafe) private static var exists = false
 
     /// Registers `path`. Returns its slot, or nil if all are in use (the file then remains if the process is stopped).
     static func add(_ path: String) -> Int? {
@@ -50,7 +52,6 @@ enum TemporaryPaths {
         unblockStops()
         for code in [SIGPIPE, SIGQUIT, SIGXCPU] { install(code) }
         FileSizeLimit.ignoreSignal()
-        MemoryExhaustion.report()
     }
 
     /// Unblocks the signals that stop a program. A program that is started by a thread that blocks signals inherits the mask, and could
@@ -64,6 +65,7 @@ enum TemporaryPaths {
 
     /// Removes the temporary files of this process and the line on the terminal; called by signal handlers.
     static func removeInHandler() {
+        guard exists else { return }
         for slot in 0..<slots where Forks.count == forks {
             if let path = table[slot] { unlink(path) }
         }
@@ -74,6 +76,7 @@ enum TemporaryPaths {
         guard !guarded.isInstalled else { return }
         guarded.isInstalled = true
         _ = (table, forks, endsWithCode, TerminalLine.isShown)
+        exists = true
         for code in [SIGINT, SIGTERM, SIGHUP] { install(code) }
     }
 

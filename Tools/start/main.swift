@@ -4,6 +4,7 @@ import FirnDisk
 import FirnThreads
 import FirnTool
 
+ProcessMemory.reportExhaustion()
 // One heap for each processor: see the memory of wide tables in docs/benchmarks.md.
 ProcessMemory.limitHeaps(to: Processors.count)
 Interruption.endWithCode()
