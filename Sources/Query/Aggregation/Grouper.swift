@@ -281,9 +281,10 @@ final class Grouper: @unchecked Sendable {
 
     private var bytes: Int {
         var total = rowCounts.count &* 8 &+ dense.count &* 4 &+ round.bytes
-        for table in tables { total &+= table.bytes }
-        for chain in chains { total &+= chain.bytes }
-        for (i, measure) in measures.enumerated() where filled[i] == i { total &+= measure.bytes }
+        // By index: a loop over values would copy each of them.
+        for i in tables.indices { total &+= tables[i].bytes }
+        for i in chains.indices { total &+= chains[i].bytes }
+        for i in measures.indices where filled[i] == i { total &+= measures[i].bytes }
         return total
     }
 
