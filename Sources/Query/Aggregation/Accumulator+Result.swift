@@ -9,7 +9,7 @@ extension Accumulator {
         switch form {
         case .rows: column.words = rows.map { Int64($0) }
         case .counts: column.words = counts.map { Int64($0) }
-        case .distinct: column.words = distinct.counts.map { Int64($0) }
+        case .distinct: column.words = (distinct?.counts ?? []).map { Int64($0) }
         case .wholeSums where function == .sum:
             let totals = rows.indices.map { wholes.total($0) }
             guard type.kind == .int, totals.allSatisfy({ Int64(exactly: $0) != nil }) else { return nil }
@@ -46,7 +46,7 @@ extension Accumulator {
         switch form {
         case .rows: return .int(Int64(rows))
         case .counts: return .int(Int64(counts[group]))
-        case .distinct: return .int(Int64(distinct.counts[group]))
+        case .distinct: return .int(Int64(distinct?.counts[group] ?? 0))
         case .sums: return isSum ? sums[group].total(measure.operand?.kind ?? .any) : sums[group].average
         case .wholeSums:
             let total = wholes.total(group), count = rows - absent[group]

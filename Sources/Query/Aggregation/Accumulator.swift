@@ -24,7 +24,8 @@ struct Accumulator {
     private(set) var values: [Value] = []
     private let samples = Samples()
     private(set) var quantiles: [Double?] = []
-    private(set) var distinct: DistinctValues
+    /// Only for its form: it has so many arrays that copies of an accumulator would take long.
+    private(set) var distinct: DistinctValues?
     /// The size of the texts in `values`.
     private var textBytes = 0
 
@@ -33,7 +34,7 @@ struct Accumulator {
         let numbers = counts.count &+ absent.count &+ reals.count &+ words.count &+ quantiles.count &* 2
         let wide = sums.count &* MemoryLayout<Sum>.stride &+ values.count &* MemoryLayout<Value>.stride
         return numbers &* 8 &+ known.count &+ wide &+ textBytes &+ samples.bytes &+ ordered.bytes
-            &+ (form == .distinct ? distinct.bytes : 0) &+ wholes.bytes &+ texts.bytes
+            &+ (distinct?.bytes ?? 0) &+ wholes.bytes &+ texts.bytes
     }
 
     private static func textBytes(_ value: Value) -> Int {
@@ -47,7 +48,7 @@ struct Accumulator {
     init(_ measure: GroupPlan.Measure) {
         self.measure = measure
         scale = measure.scale
-        distinct = DistinctValues(measure.operand?.type ?? ColumnType(.int))
+        if measure.function == .count, measure.isDistinct, let operand = measure.operand { distinct = DistinctValues(operand.type) }
         texts = TextExtremes(isMinimum: measure.function == .min)
         ordered = OrderedSums(isCompensated: measure.summation == .compensated)
         let kind = measure.operand?.kind ?? .int
@@ -87,7 +88,7 @@ struct Accumulator {
         case .rows: break
         case .samples: samples.resize(count)
         case .counts: grow(&counts, 0)
-        case .distinct: distinct.resize(count)
+        case .distinct: distinct?.resize(count)
         case .sums: grow(&sums, Sum())
         case .wholeSums:
             wholes.resize(count)
@@ -143,7 +144,7 @@ struct Accumulator {
         switch form {
         case .rows: break
         case .counts: Accumulator.each(column, chosen) { group, _ in counts[group] &+= 1 }
-        case .distinct: distinct.add(column, chosen)
+        case .distinct: distinct?.add(column, chosen)
         case .sums: Accumulator.each(column, chosen) { group, row in sums[group].add(column, row) }
         case .wholeSums:
             note(absentOf: column, chosen)
@@ -179,7 +180,7 @@ struct Accumulator {
     /// Adds the chosen rows of a column of dictionary codes. Requires `takesCodes`.
     mutating func add(codes: Column, of dictionary: Text, _ segment: Int, _ chosen: RowChoice) {
         if case .texts = form { return texts.add(codes: codes, of: dictionary, segment, chosen) }
-        distinct.add(codes: codes, of: dictionary, segment, chosen)
+        distinct?.add(codes: codes, of: dictionary, segment, chosen)
     }
 
     /// The kind of plain numbers that `add` accepts for a vector without nulls.
@@ -320,7 +321,7 @@ struct Accumulator {
         switch form {
         case .rows: break
         case .counts: for (g, n) in other.counts.enumerated() { counts[groupOf[g]] += n }
-        case .distinct: distinct.merge(other.distinct, groupOf, threads: threads)
+        case .distinct: if let values = other.distinct { distinct?.merge(values, groupOf, threads: threads) }
         case .sums: for (g, sum) in other.sums.enumerated() { sums[groupOf[g]].add(sum) }
         case .wholeSums:
             for g in other.absent.indices {
@@ -351,7 +352,7 @@ struct Accumulator {
     }
 
     /// Completes a range of rows, before it is merged.
-    mutating func settle() { if case .distinct = form { distinct.settle() } }
+    mutating func settle() { distinct?.settle() }
 
     /// Completes the groups before their values are read. Expensive work is divided among threads.
     mutating func finish(_ groups: Int, threads: Int) {
