@@ -257,6 +257,8 @@ final class Grouper: @unchecked Sendable {
     func close(_ scan: SegmentScan) throws(FirnError) {
         try settle(scan)
         for i in measures.indices where filled[i] == i { measures[i].settle() }
+        // What the last round added.
+        try hold(scan)
     }
 
     /// Reads the noted vectors again, for the values of the measures.
