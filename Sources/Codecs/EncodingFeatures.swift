@@ -27,6 +27,8 @@ package struct EncodingFeatures: OptionSet, Sendable, Hashable {
     package static let products = EncodingFeatures(rawValue: 1 << 39)
     /// Text as symbols that are coded in contexts.
     package static let contexts = EncodingFeatures(rawValue: 1 << 40)
+    /// Doubles that are near decimals, multiples or quotients.
+    package static let corrections = EncodingFeatures(rawValue: 1 << 41)
 }
 
 extension IntegersEncoding {
@@ -38,7 +40,14 @@ extension IntegersEncoding {
 
 extension FloatsEncoding {
     /// The feature that a file with this encoding needs.
-    var features: EncodingFeatures { self == .dictionary ? .doubles : rawValue > FloatsEncoding.split.rawValue ? .numbers : [] }
+    var features: EncodingFeatures {
+        switch self {
+        case .empty, .raw, .decimals, .single, .singleDecimals, .split: []
+        case .mixed: .numbers
+        case .dictionary: .doubles
+        case .corrected: .corrections
+        }
+    }
 }
 
 extension TextEncoding {

@@ -203,6 +203,25 @@ import Testing
         }
     }
 
+    /// Doubles and Floats that are results of computations, with exceptions and nulls.
+    @Test func `seeds have corrected doubles`() throws {
+        let type = TypeSchema(
+            "S",
+            columns: [
+                ColumnSchema("sum", ColumnType(.double, optional: true)), ColumnSchema("mean", ColumnType(.double)),
+                ColumnSchema("single", ColumnType(.float)),
+            ])
+        try file("corrections") { transaction in
+            try load(transaction, type, 900) { i in
+                let x = mix(i), a = Double(x % 9000) / 100, b = Double(x / 9000 % 900) / 1000, c = Double(x / 70_000 % 700) / 10
+                return [
+                    i % 13 == 4 ? .null : .double(i % 70 == 3 ? .infinity : a + b + c), .double((a + b + c) / 3),
+                    .float(Float(a) + Float(b) + Float(c)),
+                ]
+            }
+        }
+    }
+
     /// Text with pieces of text, integers and UUIDs, in rows with exceptions and nulls.
     @Test func `seeds have text with pieces of other columns`() throws {
         let type = TypeSchema(

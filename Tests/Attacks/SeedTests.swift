@@ -143,6 +143,12 @@ import Testing
                     (0..<count).map { _ in below(2) == 0 ? Double(Float(below(900_000)) / 1e4) : Double(below(90_000_000)) / 1e6 }
                 ),
                 ("quotients", (0..<count).map { _ in Double(below(30_000)) / 365.25 }),
+                (
+                    "sums",
+                    (0..<count).map { _ in
+                        Double(below(900)) / 100 + Double(below(900)) / 1000 + Double(below(900)) / 1000 + Double(below(900)) / 100
+                    }
+                ),
             ]
             for (name, values) in doubles {
                 try save(

@@ -48,6 +48,9 @@ func sampleFloats(count: Int, seed: UInt64) -> [(String, [Double], Bool)] {
         ("printed small floats", make { _ in printed(Float(exp(-Double(dice.below(9000)) / 500)), digits: 15) }, false),
         ("printed floats that repeat", make { _ in printed(log(Float(dice.below(dice.below(900) + 1) + 2)), digits: 16) }, false),
         ("incomes", make { _ in exp(Double(dice.below(dice.below(1200) + 1)) / 97) }, false),
+        ("sums of decimals", make { _ in Double(dice.below(9000)) / 100 + Double(dice.below(900)) / 1000 - 4 }, false),
+        ("sums of floats", make { _ in Double(Float(dice.below(9000)) / 100 + Float(dice.below(900)) / 1000 - 4) }, true),
+        ("sums of thirds", make { _ in dice.below(99) == 0 ? .nan : Double(dice.below(9000)) / 3 + Double(dice.below(900)) / 30 }, false),
     ]
 }
 
@@ -126,6 +129,60 @@ func printed(_ value: Float, digits: Int) -> Double { Double(String(format: "%.\
         }
     }
 
+    @Test(arguments: [Profile.standard, .small])
+    func `results of computations with decimals, thirds and floats take the bytes of these and of small corrections`(profile: Profile)
+        throws
+    {
+        var dice = Dice(8)
+        func six<T: BinaryFloatingPoint>(_ zero: T) -> T { (0..<6).reduce(zero) { sum, _ in sum + T(dice.below(90_000)) / 1000 } }
+        let sums = (0..<8000).map { _ in six(0.0) }, means = (0..<8000).map { _ in six(0.0) / 6 }
+        let floats = (0..<8000).map { _ in Double(six(Float(0))) }
+        for (name, values, single) in [("sums", sums, false), ("means", means, false), ("floats", floats, true)] {
+            let bytes = values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: single, profile: profile) }
+            let encoding = try self.name(bytes, count: values.count)
+            #expect(encoding.contains("corrected("), "\(name): \(encoding)")
+            #expect(bytes.count < 8000 * 26 / 8, "\(name): \(bytes.count)")
+            try expect(bytes, holds: values, nil, name)
+        }
+        // A tenth of the values are far from decimals, are not finite, or are absent.
+        var present = Bits(repeating: true, count: 8000), odd = sums
+        for i in stride(from: 5, to: 8000, by: 10) { odd[i] = [.nan, -.infinity, 1e300, 1 / 3.0, -0.0][i / 10 % 5] }
+        for i in stride(from: 0, to: 8000, by: 7) { present[i] = false }
+        let bytes = encode(odd, present: present, profile: profile)
+        let encoding = try name(bytes, count: 8000)
+        #expect(encoding.contains("corrected("), "odd values: \(encoding)")
+        try expect(bytes, holds: odd, present, "odd values")
+    }
+
+    /// Expects these values, decoded as vectors, one by one and gathered, within the bounds of their vector.
+    private func expect(_ bytes: [UInt8], holds values: [Double], _ present: Bits?, _ note: String) throws {
+        try withExactBytes(bytes) { raw in
+            let reader = try FloatsReader(raw, count: values.count)
+            var out = [Double](repeating: 0, count: 1024)
+            for first in stride(from: 0, to: values.count, by: 1024) {
+                let n = min(1024, values.count - first), bounds = reader.bounds(ofVector: first / 1024)
+                try out.withUnsafeMutableBufferPointer { try reader.decode(vector: first / 1024, into: $0.baseAddress!) }
+                for i in 0..<n where present?[first + i] ?? true {
+                    let value = values[first + i]
+                    guard out[i].bitPattern == value.bitPattern, try reader.value(at: first + i).bitPattern == value.bitPattern else {
+                        Issue.record("\(note), value \(first + i): \(out[i]) for \(value)")
+                        return
+                    }
+                    if let bounds { #expect(bounds.0 <= value && value <= bounds.1, "\(note), value \(first + i)") }
+                }
+                let rows = stride(from: 3, to: n, by: 37).map { Int32($0) }
+                try rows.withUnsafeBufferPointer { rows in
+                    try out.withUnsafeMutableBufferPointer {
+                        try reader.body.gather(rows, vector: first / 1024, count: n, into: $0.baseAddress!)
+                    }
+                }
+                for (k, row) in rows.enumerated() where present?[first + Int(row)] ?? true {
+                    #expect(out[k].bitPattern == values[first + Int(row)].bitPattern, "\(note), gathered \(row)")
+                }
+            }
+        }
+    }
+
     @Test func `integers with few distinct values far apart are a dictionary, neighbours are not`() throws {
         var dice = Dice(6)
         func encodingOf(_ values: [Int64]) throws -> String {
@@ -159,6 +216,9 @@ func printed(_ value: Float, digits: Int) -> Double { Double(String(format: "%.\
         var mixed: [UInt8] = [6, 1, 2, 1], dictionary: [UInt8] = [7, 1, 2, 1, 0]
         mixed += varint(4000) + size + modelled
         dictionary += modelled
+        var corrected: [UInt8] = [8, 2, 1]
+        corrected += size + modelled + [1, 0]
+        #expect(try features(corrected, 4000) == [.corrections, .models])
         #expect(try features(mixed, 4000) == [.numbers, .models])
         #expect(try features(dictionary, 4000) == [.doubles, .models])
     }

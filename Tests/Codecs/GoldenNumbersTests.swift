@@ -21,7 +21,7 @@ import Testing
         #expect(
             FloatsEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
                 "empty 0", "raw 1", "decimals 2", "single 3", "singleDecimals 4", "split 5", "mixed 6",
-                "dictionary 7",
+                "dictionary 7", "corrected 8",
             ])
         #expect(
             BooleansEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
@@ -88,6 +88,26 @@ import Testing
             #expect(try (0..<3).map { try reader.value(at: $0) } == [0.7, 0.5, 0.7])
             #expect(reader.bounds().map { [$0.0, $0.1] } == [0.5, 0.7])
         }
+    }
+
+    @Test func `small streams of corrected doubles have the bytes of the specification`() throws {
+        func values(_ bytes: [UInt8]) throws -> [Double] {
+            try withExactBytes(bytes) { raw in
+                let reader = try FloatsReader(raw, count: 3)
+                #expect(reader.features == .corrections)
+                return try (0..<3).map { try reader.value(at: $0) }
+            }
+        }
+        // Decimals with one digit: the sequence 3, 4, 5, with the corrections 1, 0, 0.
+        #expect(try values([8, 2, 1, 3, 2, 6, 2, 3, 0, 0, 1, 0, 1, 0b001]) == [0.1 + 0.2, 0.4, 0.5])
+        // Floats with one digit, each with the correction 1.
+        #expect(try values([8, 3, 1, 3, 2, 6, 2, 1, 2]) == [0.3, 0.4, 0.5].map { Double(Float($0).nextUp) })
+        // Quotients of 3, and multiples of 0.1, with the corrections −1 and 0.
+        func base(_ number: Double) -> [UInt8] { withUnsafeBytes(of: number.bitPattern.littleEndian) { Array($0) } }
+        #expect(try values([8, 5] + base(3) + [3, 2, 2, 2, 1, 1]) == [1.0 / 3, 2.0 / 3, 1].map(\.nextDown))
+        #expect(try values([8, 4] + base(0.1) + [3, 2, 2, 2, 1, 0]) == [0.1, 0.2, 3 * 0.1])
+        // Below 0, the ordered bits descend with the magnitude.
+        #expect(try values([8, 2, 1, 3, 2, 5, 1, 1, 2]) == [-0.3, -0.4, -0.5].map(\.nextUp))
     }
 
     /// Compares larger streams by their hash.
@@ -241,4 +261,7 @@ let goldenStreams = """
     printed small floats 21416 135314125
     printed floats that repeat 7909 876466358
     incomes 9048 214365368
+    sums of decimals 18253 471430978
+    sums of floats 12024 712301543
+    sums of thirds 20911 1551226
     """

@@ -172,6 +172,42 @@ import Testing
         }
     }
 
+    @Test func `corrected doubles with wrong forms or streams are refused, and corrections may be any integers`() throws {
+        func opens(_ bytes: [UInt8], _ count: Int = 3) -> Bool { withExactBytes(bytes) { (try? FloatsReader($0, count: count)) != nil } }
+        let two = withUnsafeBytes(of: (2.0).bitPattern.littleEndian) { Array($0) }, streams: [UInt8] = [2, 1, 14, 1, 0]
+        for form in [[2, 1], [3, 1], [4] + two, [5] + two] as [[UInt8]] {
+            #expect(opens([8] + form + streams), "\(form)")
+            for length in 0..<(form.count + 4) { #expect(!opens(Array(([8] + form + streams).prefix(length))), "\(form), \(length) bytes") }
+        }
+        let zero = [UInt8](repeating: 0, count: 8)
+        for form in [[0], [1], [2, 19], [3, 19], [4] + zero, [5] + zero, [6] + two + [15], [7] + two + [15], [8, 15], [9, 1, 15], [10]]
+            as [[UInt8]]
+        {
+            #expect(!opens([8] + form + streams), "\(form)")
+        }
+        // The least, the greatest and other corrections of the greatest and other numbers.
+        let ends: [Int64] = [.min, .min + 1, -1, 0, 1, .max]
+        for number in ends {
+            for correction in ends {
+                for form in [[2, 0], [3, 0], [2, 18], [4] + two, [5] + two] as [[UInt8]] {
+                    var bytes = [8] + form
+                    let k = [number, number].withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .fast) }
+                    bytes += varint(k.count) + k
+                    bytes += [correction, correction].withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .fast) }
+                    try withExactBytes(bytes) { raw in
+                        let reader = try FloatsReader(raw, count: 2), value = try reader.value(at: 1)
+                        var out = [Double](repeating: 0, count: 1024)
+                        try out.withUnsafeMutableBufferPointer { try reader.decode(vector: 0, into: $0.baseAddress!) }
+                        #expect(out[0].bitPattern == value.bitPattern || out[0].isNaN && value.isNaN)
+                        for bounds in [reader.bounds(), reader.bounds(ofVector: 0)] {
+                            if let bounds { #expect(bounds.0 <= value && value <= bounds.1) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `mixed doubles with wrong forms, counts or ranks are refused`() throws {
         func opens(_ bytes: [UInt8], _ count: Int) -> Bool { withExactBytes(bytes) { (try? FloatsReader($0, count: count)) != nil } }
         // One decimal form with the constant 7.

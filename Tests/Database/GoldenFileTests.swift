@@ -85,6 +85,9 @@ struct GoldenFile: Sendable {
         GoldenFile(
             name: "contexts.firn", hash: "3b22a46f3cc5aac6d35dd916b28647c1", readerFeatures: 1 << 40 | 1 << 33, writerFeatures: 0,
             write: CommentRows.write, rows: ["Item": CommentRows.rows]),
+        GoldenFile(
+            name: "corrections.firn", hash: "e657e4184f2bfcaab667af79d3a24e8c", readerFeatures: 1 << 41 | 1 << 33, writerFeatures: 0,
+            write: SumRows.write, rows: ["Sum": SumRows.rows]),
     ]
 }
 

@@ -361,6 +361,31 @@ enum DoubleRows {
     }
 }
 
+/// Doubles and Floats that are sums of decimals, and means of three.
+enum SumRows {
+    static let type = TypeSchema(
+        "Sum",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("total", ColumnType(.double, optional: true)),
+            ColumnSchema("mean", ColumnType(.double)), ColumnSchema("ratio", ColumnType(.float)),
+        ])
+
+    static var rows: [[Value]] {
+        (0..<2500).map { i in
+            let x = GoldenRows.mix(i), a = Double(x >> 8 % 90_000) / 100, b = Double(x >> 30 % 7000) / 1000, c = Double(x >> 45 % 800) / 10
+            let total: Value = i % 13 == 3 ? .null : .double(i % 500 == 7 ? [.nan, .infinity, 1 / 7.0, -0.0, 1e200][i / 500] : a + b)
+            return [.int(Int64(i)), total, .double((a + b + c) / 3), .float(Float(a) + Float(b))]
+        }
+    }
+
+    static func write(_ path: String) throws {
+        let transaction = try Database.create(path: path).begin()
+        try transaction.extendSchema([type])
+        try transaction.bulkWriter("Sum").append(RandomBatches.batch(rows, of: type))
+        try transaction.commit()
+    }
+}
+
 enum RandomBatches {
     static func batch(_ rows: [[Value]], of type: TypeSchema) -> Batch {
         var batch = Batch(type, in: Schema([type]))

@@ -115,6 +115,7 @@ import Testing
         #expect(EncodingFeatures.text.rawValue == ReaderFeature.textEncodings.bit)
         #expect(EncodingFeatures.models.rawValue == ReaderFeature.modelledStreams.bit)
         #expect(EncodingFeatures.doubles.rawValue == ReaderFeature.doubleEncodings.bit)
+        #expect(EncodingFeatures.corrections.rawValue == ReaderFeature.correctedDoubles.bit)
         #expect(EncodingFeatures.contexts.rawValue == ReaderFeature.contextCodedText.bit)
     }
 }

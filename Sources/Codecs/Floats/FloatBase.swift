@@ -12,6 +12,9 @@ enum FloatBase {
         return nil
     }
 
+    /// Returns forms to which many of the values may be near.
+    static func candidates(for values: [Double]) -> [FloatForm] { unit(of: values).map(candidates) ?? [] }
+
     /// Returns the form for values that a program has printed with 15 digits, as R does.
     private static func rounded(_ form: FloatForm) -> FloatForm {
         switch form {

@@ -8,6 +8,7 @@ import FirnBytes
 // single decimals  id 4 · like decimals, value = Double(Float(k / 10^d))
 // mixed            id 6 · see FloatsMixed
 // dictionary       id 7 · see FloatsDictionary
+// corrected        id 8 · see FloatsCorrected
 // split            id 5 · r (u8, 32…60) · upper bits: length (varint), integer stream · lower r bits: integer stream to the end
 // Ordered bits: unchanged if the sign is clear, otherwise with all other bits flipped. They sort like the values.
 
@@ -25,6 +26,17 @@ package enum FloatsEncoder {
 
     /// Encodes `values` without a dictionary of doubles.
     static func encodeDistinct(_ values: UnsafeBufferPointer<Double>, present: Bits? = nil, single: Bool, profile: Profile) -> [UInt8] {
+        let exact = encodeExact(values, present: present, single: single, profile: profile)
+        guard profile != .fast, exact.count > values.count &* 2,
+            let corrected = CorrectedEncoder(values, present: present, single: single)
+        else { return exact }
+        // Two streams are read for each value.
+        let share = profile.isSmall ? 98 : values.count < fullSegment ? 92 : 88
+        return corrected.encode(profile: profile, goal: exact.count &* share / 100) ?? exact
+    }
+
+    /// Encodes `values` in forms that fit them without corrections.
+    private static func encodeExact(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8] {
         let decimals = encodeDecimals(values, present: present, single: single, profile: profile)
         // Numbers of up to three digits leave little to gain.
         if let decimals, profile == .fast || !decimals.hasExceptions && decimals.digits < 4 { return decimals.bytes }
@@ -133,6 +145,7 @@ package final class FloatsReader: Sendable {
         case .split: body = try FloatsSplit(&reader, count: count)
         case .mixed: body = try FloatsMixed(&reader, count: count)
         case .dictionary: body = try FloatsDictionary(&reader, count: count)
+        case .corrected: body = try FloatsCorrected(&reader, count: count)
         }
         body.ownFeatures = encoding.features
     }

@@ -6,7 +6,8 @@ enum IntegersEncoding: UInt8, CaseIterable {
 
 /// The first byte of a stream of doubles.
 enum FloatsEncoding: UInt8, CaseIterable {
-    case empty = 0, raw = 1, decimals = 2, single = 3, singleDecimals = 4, split = 5, mixed = 6, dictionary = 7
+    case empty = 0, raw = 1, decimals = 2, single = 3, singleDecimals = 4, split = 5, mixed = 6, dictionary = 7,
+        corrected = 8
 }
 
 /// The first byte of a stream of booleans.

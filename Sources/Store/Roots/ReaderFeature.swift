@@ -32,6 +32,8 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     case products = 39
     /// Text as symbols that are coded in contexts.
     case contextCodedText = 40
+    /// Doubles that are near decimals, multiples or quotients.
+    case correctedDoubles = 41
 
     var bit: UInt64 { 1 << rawValue }
 
