@@ -17,6 +17,8 @@ struct LostVersion {
     /// A hostile file may be full of bytes that look like records.
     private static let maximumCandidates = 256
     private static let maximumRecord: UInt64 = 64 << 20
+    /// Few commits need features that the version before did not. For a hundred possible lengths of a record, not all combinations are tried.
+    private static let maximumAdded = 2
 
     /// Returns a later version of which only the catalogue is known to be whole, or nil. Its root and its commit record are damaged, so no
     /// root can be made for it, but recovery finds it. An interrupted commit can leave the same bytes.
@@ -71,7 +73,7 @@ struct LostVersion {
                 checks += 1
                 guard checks <= LostVersion.maximumChecks, let isWhole, isWhole(salvage, record.catalogue) else { continue }
             }
-            return completed(root, record, slot)
+            return completed(root, record, slot, isNamed: isNamed)
         }
         do throws(Damage) { try salvage.checkIntact() } catch { throw FirnError(error, in: salvage.path) }
         return nil
@@ -131,17 +133,18 @@ struct LostVersion {
 
     /// Returns the root with its original feature bits, if the hash of the damaged root still proves them; otherwise with all bits that the
     /// file may need.
-    private func completed(_ root: Root, _ record: CommitRecord, _ slot: [UInt8]) -> Root {
+    private func completed(_ root: Root, _ record: CommitRecord, _ slot: [UInt8], isNamed: Bool) -> Root {
         let readers = Store.knownReaderFeatures & ~ReaderFeature.encryption.bit, writers = Store.knownWriterFeatures
         let needed = base.writerFeatures | (record.history.isNone ? 0 : WriterFeature.history.bit)
         let hash = Array(slot.dropFirst(Root.length - 16).prefix(16))
         if hash.contains(where: { $0 != 0 }) {
+            if let exact = withFeatures(root, needed, hash, adding: .max) { return exact }
             // A record that was found by the search may be shorter than the space reserved for it.
-            for length in stride(from: root.record.length, through: max(root.record.length, 296) - 144, by: -1) {
+            for length in stride(from: root.record.length, through: max(root.record.length, 296) - 144, by: -1) where !isNamed {
                 var exact = root
                 exact.record.length = length
                 exact.record.hash = Hash128(of: salvage.bytes(at: root.record.offset, atMost: length))
-                if let exact = withFeatures(exact, needed, hash) { return exact }
+                if let exact = withFeatures(exact, needed, hash, adding: LostVersion.maximumAdded) { return exact }
             }
         }
         var safe = root
@@ -150,10 +153,11 @@ struct LostVersion {
         return safe
     }
 
-    /// Returns the root with the feature bits that produce this hash; nil if there are none. Thousands of combinations are tried, so only the
-    /// bytes of the bits change between two hashes.
-    private func withFeatures(_ root: Root, _ needed: UInt64, _ hash: [UInt8]) -> Root? {
-        let readers = subsets(of: Store.knownReaderFeatures & ~ReaderFeature.encryption.bit).filter { base.readerFeatures & ~$0 == 0 }
+    /// Returns the root with the feature bits that produce this hash; nil if there are none with up to `added` more bits for readers than the
+    /// base has. Thousands of combinations are tried, so only the bytes of the bits change between two hashes.
+    private func withFeatures(_ root: Root, _ needed: UInt64, _ hash: [UInt8], adding added: Int) -> Root? {
+        let more = Store.knownReaderFeatures & ~ReaderFeature.encryption.bit & ~base.readerFeatures
+        let readers = subsets(of: more).filter { $0.nonzeroBitCount <= added }.map { $0 | base.readerFeatures }
         let writers = subsets(of: Store.knownWriterFeatures).filter { needed & ~$0 == 0 }
         func word(_ at: Int) -> UInt64 { (0..<8).reduce(0) { $0 | UInt64(hash[at + $1]) << UInt64(8 * $1) } }
         let wanted = Hash128(low: word(0), high: word(8))
