@@ -8,7 +8,8 @@ import Testing
 
 /// Predictions that no writer makes: they are damage or have their meaning, and never trap.
 @Suite struct HostilePredictionTests {
-    private let count = 3000
+    private static let count = 3000
+    private let count = count
     private let type = TypeSchema(
         "T",
         columns: [
@@ -67,9 +68,9 @@ import Testing
 
     private let whole: [UInt8] = [255]
     private let cents: [UInt8] = [2, 2]
-    private var groups: [Int64] { (0..<count).map { Int64($0 % 7) * 3 } }
+    private let groups = (0..<count).map { Int64($0 % 7) * 3 }
     private var group: [UInt8] { chunk((.words, integers(groups, isCoded: true))) }
-    private var reals: [Double] { (0..<count).map { Double($0 * 37 % 1000) / 100 } }
+    private let reals = (0..<count).map { Double($0 * 37 % 1000) / 100 }
     private var x: [UInt8] { chunk((.reals, doubles(reals))) }
     private var ones: [UInt8] { integers((0..<count).map { Int64($0 % 3) }) }
     private func predicted(_ head: [UInt8]) -> [UInt8] { chunk((.words, ones), (.relation, head)) }

@@ -8,7 +8,8 @@ import Testing
 
 /// Products that no writer makes: they are damage or have their meaning, and never trap.
 @Suite struct HostileProductTests {
-    private let count = 3000
+    private static let count = 3000
+    private let count = count
     private let type = TypeSchema(
         "T",
         columns: [
@@ -43,8 +44,8 @@ import Testing
     }
 
     private let whole: [UInt8] = [255], bits: [UInt8] = [0], cents: [UInt8] = [2, 2]
-    private var numbers: [Int64] { (0..<count).map { Int64($0 * 37 % 1001) - 500 } }
-    private var reals: [Double] { (0..<count).map { Double($0 * 53 % 997) / 8 - 20 } }
+    private let numbers = (0..<count).map { Int64($0 * 37 % 1001) - 500 }
+    private let reals = (0..<count).map { Double($0 * 53 % 997) / 8 - 20 }
     private var n: [UInt8] { chunk((.words, HostileSegment.integers(numbers))) }
     private func x(_ values: [Double]? = nil) -> [UInt8] { chunk((.reals, doubles(values ?? reals))) }
     private func doubles(_ values: [Double]) -> [UInt8] {

@@ -8,7 +8,8 @@ import Testing
 
 /// Relations that no writer makes: they are damage or have their meaning, and never trap.
 @Suite struct HostileRelationTests {
-    private let count = 3000
+    private static let count = 3000
+    private let count = count
     private let type = TypeSchema(
         "T", columns: (0..<3).map { ColumnSchema("c\($0)", ColumnType(.int, optional: true), id: UInt32($0 + 1)) })
 
@@ -39,7 +40,7 @@ import Testing
         return out.bytes
     }
 
-    private var keys: [Int64] { (0..<count).map { Int64($0 % 10) * 3 } }
+    private let keys = (0..<count).map { Int64($0 % 10) * 3 }
     private var source: [UInt8] { chunk((.words, integers(keys, isCoded: true))) }
     private var plain: [UInt8] { chunk((.words, integers((0..<count).map { Int64($0 * $0) }))) }
     private func mapped(_ entries: [Int64], _ head: [UInt8]) -> [UInt8] { chunk((.words, integers(entries)), (.relation, head)) }

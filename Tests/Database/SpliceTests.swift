@@ -91,7 +91,7 @@ import Testing
         try database.store.newestRoot().readerFeatures & ReaderFeature.splices.bit
     }
 
-    @Test(arguments: 1...6)
+    @Test(arguments: 1...Tier.cases(4, of: 6))
     func `random changes of collections read as in a model, at every version and after every way to write them`(seed: Int) throws {
         var random = RandomTables(seed: UInt64(seed)), model = Model()
         let folder = TemporaryFolder(), path = folder.file("a.firn")

@@ -137,7 +137,7 @@ struct LargeEditTests {
         editMap(archive.mixed, &model.mixed, &random, any)
     }
 
-    @Test(arguments: Seed.some(1, 2, 3, 4))
+    @Test(arguments: Seed.some(1, 2, 3, 4).prefix(Tier.cases(2, of: 4)))
     func `random changes of large collections agree with Swift's, in each version and in frozen ones`(seed: Seed) throws {
         let folder = try RealmFolder(), configuration = folder.configuration([Archive.self])
         var random = Random(seed, salt: 0x9E37_79B9), expected = Model()
