@@ -152,6 +152,10 @@ func printed(_ value: Float, digits: Int) -> Double { Double(String(format: "%.\
         let encoding = try name(bytes, count: 8000)
         #expect(encoding.contains("corrected("), "odd values: \(encoding)")
         try expect(bytes, holds: odd, present, "odd values")
+        // One row in forty has a value, so that a sample of all rows has few.
+        var rare = Bits(repeating: false, count: 8000)
+        for i in stride(from: 9, to: 8000, by: 40) { rare[i] = true }
+        #expect(try name(encode(sums, present: rare, profile: profile), count: 8000).contains("corrected("))
     }
 
     /// Expects these values, decoded as vectors, one by one and gathered, within the bounds of their vector.

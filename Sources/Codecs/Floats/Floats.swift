@@ -27,7 +27,7 @@ package enum FloatsEncoder {
     /// Encodes `values` without a dictionary of doubles.
     static func encodeDistinct(_ values: UnsafeBufferPointer<Double>, present: Bits? = nil, single: Bool, profile: Profile) -> [UInt8] {
         let exact = encodeExact(values, present: present, single: single, profile: profile)
-        guard profile != .fast, exact.count > values.count &* 2,
+        guard profile != .fast, exact.count > (present?.ones ?? values.count) &* 2,
             let corrected = CorrectedEncoder(values, present: present, single: single)
         else { return exact }
         // Two streams are read for each value.

@@ -82,9 +82,7 @@ struct CorrectedEncoder {
     /// Returns nil if a sample of the values is not near the numbers of any form, or is in one of them without corrections.
     init?(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool) {
         (self.values, self.present) = (values, present)
-        var sample: [Double] = []
-        for i in stride(from: 0, to: values.count, by: max(1, values.count / CorrectedEncoder.sampleSize))
-        where present?[i] ?? true && values[i].isFinite { sample.append(values[i]) }
+        let sample = FloatBase.sample(values, present: present, size: CorrectedEncoder.sampleSize, least: 32).filter(\.isFinite)
         guard sample.count >= 32 else { return nil }
         let forms =
             single
@@ -132,15 +130,17 @@ struct CorrectedEncoder {
 
     /// Returns the stream, or nil if it does not become smaller than `goal`.
     func encode(profile: Profile, goal: Int) -> [UInt8]? {
-        let count = values.count
-        var numbers = [Int64](repeating: 0, count: count), corrections = numbers
-        for i in 0..<count where present?[i] ?? true { (numbers[i], corrections[i]) = CorrectedEncoder.parts(of: values[i], form) }
+        func stream(_ integers: [Int64]) -> [UInt8] {
+            integers.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) }
+        }
+        var numbers = [Int64](repeating: 0, count: values.count), corrections = numbers
+        for i in values.indices where present?[i] ?? true { (numbers[i], corrections[i]) = CorrectedEncoder.parts(of: values[i], form) }
         var out = ByteWriter(reserving: goal)
         out.append(FloatsEncoding.corrected.rawValue)
         form.append(to: &out)
-        out.append(lengthPrefixed: numbers.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) })
+        out.append(lengthPrefixed: stream(numbers))
         guard out.count < goal else { return nil }
-        out.append(contentsOf: corrections.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) })
+        out.append(contentsOf: stream(corrections))
         return out.count < goal ? out.bytes : nil
     }
 }

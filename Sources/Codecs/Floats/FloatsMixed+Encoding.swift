@@ -17,14 +17,7 @@ struct MixedEncoder {
     init(_ values: UnsafeBufferPointer<Double>, present: Bits?) {
         self.values = values
         self.present = present
-        var sample: [Double] = []
-        let hop = max(1, values.count / MixedEncoder.sampleSize)
-        for i in stride(from: 0, to: values.count, by: hop) where present?[i] ?? true { sample.append(values[i]) }
-        if sample.count < 64, let present {
-            sample = []
-            present.forEachSet { if sample.count < MixedEncoder.sampleSize { sample.append(values[$0]) } }
-        }
-        choose(sample)
+        choose(FloatBase.sample(values, present: present, size: MixedEncoder.sampleSize, least: 64))
     }
 
     private mutating func choose(_ sample: [Double]) {
