@@ -155,7 +155,9 @@ func printed(_ value: Float, digits: Int) -> Double { Double(String(format: "%.\
         // One row in forty has a value, so that a sample of all rows has few.
         var rare = Bits(repeating: false, count: 8000)
         for i in stride(from: 9, to: 8000, by: 40) { rare[i] = true }
-        #expect(try name(encode(sums, present: rare, profile: profile), count: 8000).contains("corrected("))
+        let sparse = encode(sums, present: rare, profile: profile)
+        #expect(try name(sparse, count: 8000).contains("corrected("))
+        try expect(sparse, holds: sums, rare, "few values")
     }
 
     /// Expects these values, decoded as vectors, one by one and gathered, within the bounds of their vector.

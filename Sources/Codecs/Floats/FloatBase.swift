@@ -1,17 +1,5 @@
-import FirnBytes
-
 /// Finds a number of which many doubles are multiples or fractions: values that were computed from integers by one operation.
 enum FloatBase {
-    /// Returns about `size` values from all parts of a column, or its first present values if that gives fewer than `least`.
-    static func sample(_ values: UnsafeBufferPointer<Double>, present: Bits?, size: Int, least: Int) -> [Double] {
-        var sample: [Double] = []
-        for i in stride(from: 0, to: values.count, by: max(1, values.count / size)) where present?[i] ?? true { sample.append(values[i]) }
-        guard sample.count < least, let present else { return sample }
-        sample = []
-        present.forEachSet { if sample.count < size { sample.append(values[$0]) } }
-        return sample
-    }
-
     /// Returns a form that represents at least half of the values, or nil.
     static func find(_ values: [Double]) -> FloatForm? {
         guard let unit = unit(of: values) else { return nil }

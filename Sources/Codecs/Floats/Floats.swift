@@ -58,6 +58,16 @@ package enum FloatsEncoder {
             ?? encodeOrdered(values, present: present, single: single, profile: profile)
     }
 
+    /// Returns about `size` values from all parts of a column, or its first present values if that gives fewer than `least`.
+    static func sample(_ values: UnsafeBufferPointer<Double>, present: Bits?, size: Int, least: Int) -> [Double] {
+        var sample: [Double] = []
+        for i in stride(from: 0, to: values.count, by: max(1, values.count / size)) where present?[i] ?? true { sample.append(values[i]) }
+        guard sample.count < least, let present else { return sample }
+        sample = []
+        present.forEachSet { if sample.count < size { sample.append(values[$0]) } }
+        return sample
+    }
+
     private static func encodeOrdered(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8] {
         var out = ByteWriter()
         out.append(single ? FloatsEncoding.single.rawValue : FloatsEncoding.raw.rawValue)

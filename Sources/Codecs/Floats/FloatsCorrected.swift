@@ -60,9 +60,6 @@ extension FloatForm {
         }
     }
 
-    /// Whether the numbers are Floats, so that corrections count Floats.
-    fileprivate var isSingle: Bool { if case .singleDecimal = self { true } else { false } }
-
     /// Returns the ordered bits of the number that an integer stands for: those of the Float if the numbers are Floats.
     @inline(__always)
     fileprivate func orderedBits(of k: Int64) -> Int64 {
@@ -82,7 +79,7 @@ struct CorrectedEncoder {
     /// Returns nil if a sample of the values is not near the numbers of any form, or is in one of them without corrections.
     init?(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool) {
         (self.values, self.present) = (values, present)
-        let sample = FloatBase.sample(values, present: present, size: CorrectedEncoder.sampleSize, least: 32).filter(\.isFinite)
+        let sample = FloatsEncoder.sample(values, present: present, size: CorrectedEncoder.sampleSize, least: 32).filter(\.isFinite)
         guard sample.count >= 32 else { return nil }
         let forms =
             single

@@ -17,7 +17,7 @@ struct MixedEncoder {
     init(_ values: UnsafeBufferPointer<Double>, present: Bits?) {
         self.values = values
         self.present = present
-        choose(FloatBase.sample(values, present: present, size: MixedEncoder.sampleSize, least: 64))
+        choose(FloatsEncoder.sample(values, present: present, size: MixedEncoder.sampleSize, least: 64))
     }
 
     private mutating func choose(_ sample: [Double]) {

@@ -96,6 +96,9 @@ enum FloatForm: Equatable {
         }
     }
 
+    /// Whether the doubles are Floats with some digits after the point.
+    var isSingle: Bool { if case .singleDecimal = self { true } else { false } }
+
     var name: String {
         switch self {
         case .ordered: "double"

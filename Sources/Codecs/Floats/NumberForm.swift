@@ -24,7 +24,7 @@ package struct NumberForm: Sendable, Equatable {
     }
 
     /// Whether the doubles are Floats with some digits after the point.
-    package var isSingle: Bool { if case .singleDecimal = form { true } else { false } }
+    package var isSingle: Bool { form.isSingle }
 
     /// Whether larger integers stand for numbers that are larger by a constant factor, so that sums mean something.
     package var isLinear: Bool {
