@@ -55,6 +55,14 @@ import Testing
         }
     }
 
+    @Test func `lines of prose have at most 120 columns`() throws {
+        for page in try pages() where page.path != "docs/cli.md" {
+            for (number, line) in prose(of: page.text) where line.count > 120 && !line.hasPrefix("|") && !line.hasPrefix("    ") {
+                Issue.record("\(page.path):\(number): \(line.count) columns")
+            }
+        }
+    }
+
     @Test func `the help of the command is written in plain terms`() throws {
         for (number, line) in prose(of: try contents("docs/cli.md")) { check(line, at: "docs/cli.md:\(number)") }
     }

@@ -16,7 +16,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .no: "the answer is no: files differ, no row matched, damage was found"
         case .usage: "the command line is wrong, or names a type, column, version or tag that does not exist"
         case .rejected: "data was rejected"
-        case .damaged: "a file is damaged or not of the expected format, or its key is missing or wrong"
+        case .damaged: "a file is damaged, not of the expected format or too new for this program, or its key is missing or wrong"
         case .inputOutput: "reading or writing failed, or memory was not enough"
         case .interrupted: "interrupted; the target is unchanged"
         }

@@ -37,6 +37,10 @@ extension Command {
         detail: """
             FILE@5 selects version 5, FILE@TAG the version with that tag. Of a file of another format, a folder or a pattern, it prints the format, the types and their \
             columns, and the number of rows if the file states it.
+
+            Encodings have the names of docs/glossary.md and docs/format/ids.md. previous-row(X): runs of equal values, marked in a bitmap. validity-of(C): the same \
+            nulls as column C; validity-within(C): values only where C has some. map(C), copy(C), linear(C), last(C), product(C), quotient(C) and pieces(C): the values \
+            follow from column C.
             """,
         examples: [
             .init("firn info people.firn", "as text"),

@@ -162,7 +162,7 @@ extension Flag {
             preset: "zstd:3 for Parquet, none for Arrow"),
         Flag(
             "row-group", nil, "ROWS", in: .writing, "the maximum number of rows of a row group of Parquet",
-            detail: "A row group also ends when its pages take 64 MiB.", preset: "1048576"),
+            detail: "A row group also ends when its compressed pages take 32 MiB.", preset: "1048576"),
     ]
 
     static let internalTables = Flag(
