@@ -52,13 +52,6 @@ struct PieceWork {
         sample = RelationSearch.sample(rows: rows)
     }
 
-    private func map<R: Sendable>(_ count: Int, _ body: (Int) -> R) -> [R] {
-        withoutActuallyEscaping(body) { body in
-            let body = Unshared(body)
-            return parallelMap(count: count, threads: threads) { (index: Int) throws(Never) -> R in body.value(index) }
-        }
-    }
-
     private func values(_ index: Int) -> Column {
         guard let column = columns[index] else { trap("a column that takes part in pieces has values") }
         return column
@@ -85,7 +78,7 @@ struct PieceWork {
         let taken = assign(candidates)
         guard !taken.isEmpty else { return }
         let isSure = known != nil
-        let encoded = map(taken.count) { Unshared(encode(taken[$0], isSure: isSure)) }.map(\.value)
+        let encoded = parallelReads(taken.count, threads) { Unshared(encode(taken[$0], isSure: isSure)) }.map(\.value)
         for (candidate, pieced) in zip(taken, encoded) {
             guard let pieced else { continue }
             roles[candidate.target] = .pieced(pieced)
@@ -161,7 +154,7 @@ struct PieceWork {
         let hop = max(1, sample.count / PieceSketch.rows), places = stride(from: 0, to: sample.count, by: hop).prefix(PieceSketch.rows)
         let rows = places.map { sample[$0] }
         for index in Set(targets + sources) { few[index] = PieceSketch(text(index, rows)) }
-        return map(targets.count) { candidate(for: targets[$0], sources: sources) }.compactMap { $0 }
+        return parallelReads(targets.count, threads) { candidate(for: targets[$0], sources: sources) }.compactMap { $0 }
     }
 
     /// Returns the terms that save most in the sample.

@@ -45,13 +45,6 @@ struct PredictionWork {
         return column
     }
 
-    private func map<R: Sendable>(_ count: Int, _ body: (Int) -> R) -> [R] {
-        withoutActuallyEscaping(body) { body in
-            let body = Unshared(body)
-            return parallelMap(count: count, threads: threads) { (index: Int) throws(Never) -> R in body.value(index) }
-        }
-    }
-
     /// Looks for predictions, or tries those that are known from the segment before, and takes those that save bytes.
     mutating func choose(
         _ known: [(target: Int, prediction: Prediction)]?, _ roles: inout [ColumnRole], _ prepared: inout [Int: RelationWork.Streams]
@@ -65,7 +58,7 @@ struct PredictionWork {
         }
         let usable = best(candidates.filter { isOpen($0, roles) })
         guard !usable.isEmpty else { return }
-        let tried = map(usable.count) { Unshared(encode(usable[$0])) }.map(\.value)
+        let tried = parallelReads(usable.count, threads) { Unshared(encode(usable[$0])) }.map(\.value)
         take(zip(usable, tried).compactMap { candidate, predicted in predicted.map { (candidate.target, $0) } }, &roles, &prepared)
     }
 
@@ -81,7 +74,7 @@ struct PredictionWork {
             return NumberColumn.accepts(column)
         }
         let missing = involved.filter { plain[$0] == nil }
-        let encoded = map(missing.count) { Unshared(ColumnEncoder.numbers(values(missing[$0]), profile: profile)) }
+        let encoded = parallelReads(missing.count, threads) { Unshared(ColumnEncoder.numbers(values(missing[$0]), profile: profile)) }
         for (index, streams) in zip(missing, encoded) {
             plain[index] = streams.value
             if case .alone = roles[index] { prepared[index] = streams.value }
@@ -143,12 +136,12 @@ struct PredictionWork {
     private func search(_ roles: [ColumnRole]) -> [LinearSearch.Candidate] {
         let sample = RelationSearch.sample(rows: rows)
         let linear = LinearSearch(
-            map(numbers.count) { NumberSample(numbers[$0], of: values(numbers[$0].index).gather(sample)) }, rows: rows)
+            parallelReads(numbers.count, threads) { NumberSample(numbers[$0], of: values(numbers[$0].index).gather(sample)) }, rows: rows)
         let groups = LastSearch.groups(columns, sketches, roles: roles, canBeCoded: canBeCoded, rows: rows)
         let last = LastSearch(columns, numbers, rows: rows, block: block)
-        let promising = map(groups.count) { last.promising(group: groups[$0]) }
-        let made = map(groups.count) { promising[$0].isEmpty ? nil : last.groups(groups[$0]) }
-        return map(numbers.count) { k -> [LinearSearch.Candidate] in
+        let promising = parallelReads(groups.count, threads) { last.promising(group: groups[$0]) }
+        let made = parallelReads(groups.count, threads) { promising[$0].isEmpty ? nil : last.groups(groups[$0]) }
+        return parallelReads(numbers.count, threads) { k -> [LinearSearch.Candidate] in
             let near = groups.indices.compactMap { index in
                 promising[index].contains(k) ? made[index].map { (column: groups[index], groups: $0) } : nil
             }

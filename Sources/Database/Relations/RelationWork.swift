@@ -53,13 +53,6 @@ struct RelationWork {
         self.threads = threads
     }
 
-    private func map<R: Sendable>(_ count: Int, _ body: (Int) -> R) -> [R] {
-        withoutActuallyEscaping(body) { body in
-            let body = Unshared(body)
-            return parallelMap(count: count, threads: threads) { (index: Int) throws(Never) -> R in body.value(index) }
-        }
-    }
-
     /// Returns the pairs to verify: those given, or those that a sample shows.
     mutating func candidates(_ known: [(source: Int, target: Int)]?, canBeCoded: [Bool]) -> [RelationSearch.Candidate] {
         let sample = RelationSearch.sample(rows: rows), wanted = known.map { Set($0.flatMap { [$0.source, $0.target] }) }
@@ -69,7 +62,7 @@ struct RelationWork {
             return ColumnSketch(sample.count == rows ? column : column.gather(sample), rows: rows)
         }
         let keepsRows = columns.count <= RelationSearch.maximumKept
-        sketches = map(columns.count) { Unshared(keepsRows ? sketch($0) : sketch($0)?.withoutRows) }.map(\.value)
+        sketches = parallelReads(columns.count, threads) { Unshared(keepsRows ? sketch($0) : sketch($0)?.withoutRows) }.map(\.value)
         let sketches = sketches, mayCode = columns.indices.map { canBeCoded[$0] && RelationWork.hasCodes(columns[$0]) }
         if let known {
             return known.filter { mayCode[$0.source] && sketches[$0.source] != nil && sketches[$0.target] != nil }
@@ -78,7 +71,7 @@ struct RelationWork {
         let sources = RelationSearch.sources(sketches, canBeSource: mayCode).map {
             (column: $0, sketch: keepsRows ? sketches[$0]! : sketch($0)!)
         }
-        let found = map(columns.count) { target -> Unshared<[RelationSearch.Candidate]> in
+        let found = parallelReads(columns.count, threads) { target -> Unshared<[RelationSearch.Candidate]> in
             guard sketches[target]?.canBeTarget ?? false, let own = keepsRows ? sketches[target] : sketch(target) else {
                 return Unshared([])
             }
@@ -101,15 +94,15 @@ struct RelationWork {
     /// Verifies the candidates in all rows, and returns those that save bytes.
     mutating func choose(_ candidates: [RelationSearch.Candidate]) -> [Chosen] {
         let involved = Set(candidates.flatMap { [$0.source, $0.target] }).sorted(), columns = columns, rows = rows
-        let numbered = map(involved.count) { Unshared(ColumnClasses(columns[involved[$0]]!, limit: max(rows / 2, 2))) }
+        let numbered = parallelReads(involved.count, threads) { Unshared(ColumnClasses(columns[involved[$0]]!, limit: max(rows / 2, 2))) }
         for (index, found) in zip(involved, numbered) { classes[index] = found.value }
-        let votes = map(candidates.count) { vote(candidates[$0].source, candidates[$0].target) }.compactMap { $0 }
+        let votes = parallelReads(candidates.count, threads) { vote(candidates[$0].source, candidates[$0].target) }.compactMap { $0 }
         let assigned = RelationWork.assign(votes)
         guard !assigned.isEmpty else { return [] }
         let sources = Set(assigned.map(\.source)).sorted()
-        let ranks = Dictionary(uniqueKeysWithValues: zip(sources, map(sources.count) { rank(sources[$0]) }))
+        let ranks = Dictionary(uniqueKeysWithValues: zip(sources, parallelReads(sources.count, threads) { rank(sources[$0]) }))
         // Both encodings of each source, then the pairs: together, so that the threads always have work.
-        let encoded = map(sources.count * 2 + assigned.count) { index -> Unshared<(streams: Streams?, trial: Trial?)> in
+        let encoded = parallelReads(sources.count * 2 + assigned.count, threads) { index -> Unshared<(streams: Streams?, trial: Trial?)> in
             if index < sources.count * 2 { return Unshared((numbers(sources[index / 2], isCoded: index % 2 == 1), nil)) }
             let vote = assigned[index - sources.count * 2]
             return Unshared((nil, encode(vote, ranks[vote.source]!)))

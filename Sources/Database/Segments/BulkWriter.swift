@@ -429,12 +429,6 @@ package final class BulkWriter {
     }
 }
 
-/// A value that several threads use, each of them only its own part.
-struct Unshared<T>: @unchecked Sendable {
-    let value: T
-    init(_ value: T) { self.value = value }
-}
-
 extension Sequence {
     /// Maps the elements like `map`, with typed errors.
     func mapTyped<T, E: Error>(_ body: (Element) throws(E) -> T) throws(E) -> [T] {
