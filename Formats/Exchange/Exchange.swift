@@ -16,6 +16,8 @@ package protocol BatchReader: AnyObject {
     /// The names of all types of the folder that the input was written into together with the files of the other types; none if it was written
     /// alone.
     var folderTypes: [String] { get }
+    /// Whether values can be links, which lead to rows of other types of the input.
+    var hasLinks: Bool { get }
     /// The key that an encrypted input was opened with; nil if it is not encrypted.
     var key: EncryptionKey? { get }
     /// Restricts the reader to the rows of one type, before the first batch. Readers of formats with one type ignore it.
@@ -29,8 +31,14 @@ extension BatchReader {
     package var unreproduced: [String] { [] }
     package var guesses: [String] { [] }
     package var folderTypes: [String] { [] }
+    package var hasLinks: Bool { schema.holds(.link) }
     package var key: EncryptionKey? { nil }
     package func choose(_ type: String) {}
+}
+
+extension Schema {
+    /// Whether a type has a column of a kind.
+    package func holds(_ kind: ScalarKind) -> Bool { types.contains { $0.columns.contains { $0.type.kind == kind } } }
 }
 
 /// A target of rows. Call `begin` first and `finish` last.

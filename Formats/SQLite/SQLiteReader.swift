@@ -10,6 +10,7 @@ import FirnThreads
 /// while one is used.
 package final class SQLiteReader: BatchReader {
     package let schema: Schema
+    package let hasLinks: Bool
     package let remarks: [String]
     private let work: Work
     private let queue: BlockQueue<Int, Batch?>?
@@ -53,7 +54,7 @@ package final class SQLiteReader: BatchReader {
     /// - Throws: `.notThisFormat`, `.damaged`, `.locked`, `.unsupported` or `.outOfMemory`, with the table and the row id where they are known.
     package init(_ input: Input, options: SQLiteOptions, progress: Progress = Progress()) throws(FirnError) {
         let connection = try SQLiteConnection(reading: input, options.budget), records = try SQLiteRecords(connection)
-        let tables = try SQLiteTables(connection, options, hasRecords: !records.isEmpty)
+        let tables = try SQLiteTables(connection, options, records)
         var guesses = tables.remarks, remarks = guesses
         let survey = SQLiteSurvey(connection, threads: options.threads)
         var sources = try tables.tables.map { (table) throws(FirnError) in try SQLiteSource(table, survey) }
@@ -69,6 +70,8 @@ package final class SQLiteReader: BatchReader {
         var schema = Schema(types + SQLiteReader.embedded(records, in: types))
         schema.otherAttributes = records.attributes(nil, nil)
         self.schema = schema
+        // Values of any kind are links only in databases that Firn wrote; others mix integers, reals and texts.
+        hasLinks = schema.holds(.link) || records.holdAny
         self.remarks = remarks
         self.guesses = guesses
         names = types.map(\.name)

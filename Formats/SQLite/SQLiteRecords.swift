@@ -23,6 +23,8 @@ struct SQLiteRecords {
     /// The positions of the records of each type and column.
     private var positions: [Owner: [Int]] = [:]
     var isEmpty: Bool { records.isEmpty }
+    /// Whether a column is of kind any, whose values can be links to rows of any table.
+    var holdAny: Bool { records.contains { $0.name == SQLiteRecords.type && $0.value.starts(with: ScalarKind.any.name.utf8) } }
 
     private struct Owner: Hashable {
         var type: String?

@@ -83,19 +83,21 @@ struct SQLiteTables {
     private(set) var remarks: [String] = []
 
     /// Reads the schema, and chooses the tables to read.
-    init(_ connection: SQLiteConnection, _ options: SQLiteOptions, hasRecords: Bool) throws(FirnError) {
+    init(_ connection: SQLiteConnection, _ options: SQLiteOptions, _ records: SQLiteRecords) throws(FirnError) {
         let all = try SQLiteTables.all(connection), wanted = options.wanted.flatMap { name in all.first { $0.name == name } }
         var chosen = all.filter { table in
             switch table.kind {
             // The records of Firn are no rows.
-            case .table: return !hasRecords || table.name != SQLiteRecords.tableName
+            case .table: return records.isEmpty || table.name != SQLiteRecords.tableName
             case .view: return options.readsViews
             case .virtual, .shadow: return options.readsInternal
             case .system: return false
             }
         }
         if let wanted {
-            chosen = [wanted]
+            // Links among values of kind any lead to rows of other tables.
+            let others = records.holdAny ? chosen.filter { $0.name != wanted.name && $0.kind == .table } : []
+            chosen = [wanted] + others
         } else {
             remarks = SQLiteTables.leftOut(all, options)
         }

@@ -15,7 +15,7 @@ import Testing
     private func readings(_ path: String) throws -> (readsPages: Bool, columns: [[[Value]]]) {
         let options = SQLiteOptions()
         let connection = try SQLiteConnection(reading: Input(path: path), options.budget)
-        let tables = try SQLiteTables(connection, options, hasRecords: false)
+        let tables = try SQLiteTables(connection, options, SQLiteRecords())
         let chosen = try #require(tables.tables.first { $0.name == "t" })
         var source = try SQLiteSource(chosen, SQLiteSurvey(connection, threads: 1))
         let readsPages = source.readsPages

@@ -35,6 +35,17 @@ import Testing
         }
     }
 
+    @Test(arguments: formats + ["db"]) func `queries follow links among values of any kind`(format: String) throws {
+        let scratch = try source("realm/links.realm"), question = ["`any`.name != nil", "--agg", "count", "--format", "csv"]
+        let target = format == "db" ? "t.db" : "out/"
+        #expect(try scratch.firn("convert", "t.firn", target, "--to", format == "db" ? "sqlite" : format, "-q").code == 0)
+        let expected = try FirnRun(["query", "t.firn:Person"] + question, in: scratch.folder).out
+        #expect(expected.hasPrefix("count\n") && expected != "count\n0\n")
+        #expect(try FirnRun(["query", "\(target.hasSuffix("/") ? "out" : target):Person"] + question, in: scratch.folder).out == expected)
+        // A database stores typed links as numbers.
+        if format != "db" { #expect(try hash(scratch, target) == hash(scratch, "t.firn")) }
+    }
+
     @Test(arguments: formats) func `queries name a type of a folder, and follow its links`(format: String) throws {
         let scratch = try source("sqlite/shop.db", "--links")
         #expect(try scratch.firn("convert", "t.firn", "out/", "--to", format, "-q").code == 0)

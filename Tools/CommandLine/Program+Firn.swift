@@ -47,7 +47,7 @@ extension Flag {
         preset: "table", choices: ["table"] + Flag.formats)
     static let output = Flag(
         "output", "o", "FILE", in: .writing, "write the rows to FILE instead of standard output",
-        detail: "A failed or interrupted run leaves FILE unchanged.")
+        detail: "A failed or interrupted run leaves FILE unchanged. A .firn file is encrypted with the key of an encrypted input.")
     /// Formats that are read and not written.
     static let inputFormats = ["realm"]
 

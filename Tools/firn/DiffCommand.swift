@@ -38,6 +38,7 @@ struct DiffCommand {
         }
         if options.key.isEmpty { options.key = DiffCommand.keyOfFields(old, new) ?? DiffCommand.keyOfFields(new, old) ?? [] }
         options.comparesMissing = comparesMissing
+        try remarkTexts(old, new, names: (oldName, newName), key: options.key)
         let difference = try TableDifference.compute(old: old, new: new, options: options)
         display.end()
         if changes != nil, let member = difference.memberKey {
@@ -53,6 +54,19 @@ struct DiffCommand {
             try write([ChangedType(plain, newKnowsKeys: new is StoredTable)], recorded, to: changes, key: key)
         }
         return try report(difference, oldName, newName)
+    }
+
+    /// Reports the columns whose original texts differ although their values may be equal.
+    func remarkTexts(_ old: any Table, _ new: any Table, names: (old: String, new: String), key: [String]) throws(FirnError) {
+        let left = arguments.names("ignore"), chosen = arguments.names("columns")
+        let oldTexts = try KeptTexts(old, key: key, in: names.old), newTexts = try KeptTexts(new, key: key, in: names.new)
+        for column in oldTexts.differing(newTexts) where !left.contains(column) && (chosen.isEmpty || chosen.contains(column)) {
+            let counts =
+                "\(Quantity.count(oldTexts.count(column))) in \(names.old), \(Quantity.count(newTexts.count(column))) in \(names.new)"
+            session.remark(
+                "column \"\(column)\": original texts that are not values differ (\(counts)); values are compared"
+                    + (arguments.has("changes") ? ", and the changes contain no original texts" : ", not texts"))
+        }
     }
 
     /// Returns the key of a table if the other one has some of its columns as fields of objects only (`convert --key a.b`).

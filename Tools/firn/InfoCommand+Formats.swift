@@ -41,7 +41,7 @@ extension InfoCommand {
             line.add("file", file.name)
             line.add("bytes", file.size)
             line.add("format", format)
-            line.add("encrypted", file.keys != [nil])
+            line.add("encrypted", file.hasKey)
             line.add("types", schema.types) { type, inner in
                 inner.add("name", type.name)
                 inner.add("embedded", type.isEmbedded)
@@ -58,7 +58,7 @@ extension InfoCommand {
         var facts = [format]
         if file.fileCount > 1 { facts.insert(Quantity.count(file.fileCount, "file"), at: 0) }
         if let size = file.size { facts.append(Quantity.bytes(size)) }
-        if file.keys != [nil] { facts.append("encrypted") }
+        if file.hasKey { facts.append("encrypted") }
         try out.write("\(style.strong(DisplayWidth.visible(file.name))): \(facts.joined(separator: ", "))\n")
         for type in schema.types {
             let columns = type.visible.columns, rows = file.knownRows(type).map { [Quantity.count($0, "row")] } ?? []

@@ -74,8 +74,8 @@ extension OpenedFile {
 
     /// Whether the types can be read one by one: a database or folder whose rows have no links.
     var streamsTypes: Bool {
-        guard format == .sqlite || isFolder, case .stream = content else { return false }
-        return !schema.types.contains { $0.columns.contains { $0.type.kind == .link } }
+        guard format == .sqlite || isFolder, case .stream(let reader) = content else { return false }
+        return !reader.hasLinks
     }
 
     /// Returns the tables of a stream with several types, whose links lead to each other. The first call reads all rows.
@@ -89,7 +89,7 @@ extension OpenedFile {
     }
 
     /// Whether rows must not be written to disk unencrypted.
-    var isSecret: Bool { staysOffDisk || keys != [nil] }
+    var isSecret: Bool { staysOffDisk || hasKey }
 
     /// Returns the rows as batches; `given` selects one type of a file that has several. `needed` returns the positions of the columns of a
     /// type whose values are needed, as far as a format can leave out others; nil for all.

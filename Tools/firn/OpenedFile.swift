@@ -161,6 +161,8 @@ final class OpenedFile {
     var formats: Set<FormatName> { union.map { Set($0.members.map(\.format)) } ?? [format] }
     /// The keys of the `.firn` files; nil for files that are not encrypted.
     var keys: [EncryptionKey?] { union?.members.map(\.key) ?? [key] }
+    /// Whether a file is encrypted.
+    var hasKey: Bool { keys.contains { $0 != nil } }
     /// The number of files.
     var fileCount: Int { union?.members.count ?? 1 }
     /// The paths of the files.

@@ -15,7 +15,13 @@ struct OutputForm {
             throw FirnError(
                 .usage, "--to \(to ?? "") and --compress \(given.rawValue) ask for different compressions", advice: "omit one of them")
         }
-        let compression = given ?? named ?? (target == "-" ? nil : Compression(extensionOf: target)) ?? .none
+        let implied = target == "-" ? nil : Compression(extensionOf: target)
+        if let explicit = given ?? named, explicit != .none, let implied, explicit != implied {
+            throw FirnError(
+                .usage, "the name \"\(target)\" and \(given == nil ? "--to" : "--compress") ask for different compressions",
+                advice: "omit the flag, or change the name")
+        }
+        let compression = given ?? named ?? implied ?? .none
         guard let format = to.flatMap({ FormatName(rawValue: Compression.strip($0)) }) ?? FormatName(extensionOf: target) else {
             throw FirnError(
                 .usage,

@@ -17,7 +17,9 @@ struct QueryCommand {
         let threads = try session.threads()
         try session.checkExplain()
         // Errors in the command line are reported before a long input is read.
-        for operand in operands.files where operand != "-" { try OpenedFile.check(operand) }
+        for operand in operands.files where operand != "-" {
+            do throws(FirnError) { try OpenedFile.check(operand) } catch { throw misplaced(error, operand) }
+        }
         try RowOutput(session).check()
         let request: QueryRequest
         do throws(FirnError) { request = try self.request() } catch { throw misread(error) }
@@ -32,7 +34,7 @@ struct QueryCommand {
             rows =
                 arguments.has("explain")
                 ? try explain(run)
-                : try print(run.columns, table.type.name, table.schema) { (give) throws(FirnError) in try run.forEachBatch(give) }
+                : try print(run.columns, of: file, table.type.name, table.schema) { (give) throws(FirnError) in try run.forEachBatch(give) }
         } else if file.isFolder {
             rows = try search(try file.table(arguments.text("type")), of: file, request, threads: threads, display: display)
         } else if case .stream(let reader as any TableReader) = file.content {
@@ -61,6 +63,14 @@ struct QueryCommand {
         case nil where FilePattern.isPattern(last) && (try? FilePattern.files(last))?.isEmpty == false: return (all, nil)
         case .directory, nil: return (Array(all.dropLast()), last)
         }
+    }
+
+    /// Adds advice to the error if a missing file is probably a predicate.
+    private func misplaced(_ error: FirnError, _ operand: String) -> FirnError {
+        guard error.code == .notFound, operand.contains(where: { $0.isWhitespace || "=<>".contains($0) }) else { return error }
+        var advised = error
+        advised.advice = "files come first, then one predicate: firn query FILE QUERY"
+        return advised
     }
 
     /// Replaces the error if the query is one word that is not a predicate: it is probably the name of a missing file.
@@ -101,7 +111,9 @@ struct QueryCommand {
             let run = try QueryCommand.run(request, table, file: file.name, threads: threads, isOneOfSeveral: file.union != nil)
             display.end()
             guard arguments.has("explain") else {
-                return try print(run.columns, table.type.name, table.schema) { (give) throws(FirnError) in try run.forEachBatch(give) }
+                return try print(run.columns, of: file, table.type.name, table.schema) { (give) throws(FirnError) in
+                    try run.forEachBatch(give)
+                }
             }
             let rows = try explain(run)
             if let account = (table as? any AccountingTable)?.account { try session.out.write(account) }
@@ -130,7 +142,7 @@ struct QueryCommand {
             }
             try query.finish(give)
         }
-        guard arguments.has("explain") else { return try print(query.columns, name, reader.schema, display, all) }
+        guard arguments.has("explain") else { return try print(query.columns, of: file, name, reader.schema, display, all) }
         var rows = 0
         try all { batch in
             rows += batch.count
@@ -217,7 +229,7 @@ struct QueryCommand {
 
     /// Writes the batches that `body` passes to its closure. Returns the number of rows.
     private func print(
-        _ columns: [ColumnSchema], _ name: String, _ types: Schema, _ display: ProgressDisplay? = nil,
+        _ columns: [ColumnSchema], of file: OpenedFile, _ name: String, _ types: Schema, _ display: ProgressDisplay? = nil,
         _ body: ((Batch) throws(FirnError) -> Bool) throws(FirnError) -> Void
     ) throws(FirnError) -> Int {
         var type = TypeSchema(name, columns: columns)
@@ -228,7 +240,7 @@ struct QueryCommand {
         }
         let found = Schema([type] + types.types.filter { $0.name != name }).reachable(from: name), output = RowOutput(session)
         let links = try output.format()?.keepsLinks == true ? RowIDLinks(found, whole: []) : nil, schema = links?.schema ?? found
-        let writer = try output.writer(schema, sources: operands.files)
+        let writer = try output.writer(schema, sources: operands.files, keys: file.keys)
         var rows = 0, hasBegun = false
         func begin() throws(FirnError) {
             if hasBegun { return }
@@ -247,6 +259,7 @@ struct QueryCommand {
         try begin()
         try writer.finish()
         for remark in (links?.remarks ?? []) + writer.remarks { session.remark(remark) }
+        if !(writer is TablePrinter), rows > 0, let remark = KeptTexts.leftOut(columns, of: types[name]) { session.remark(remark) }
         if rows == 0, writer is TablePrinter { session.remark("no rows") }
         return rows
     }

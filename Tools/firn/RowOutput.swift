@@ -50,15 +50,25 @@ struct RowOutput {
         }
     }
 
-    /// Returns a writer of the rows. `sources` are the names of the inputs.
-    func writer(_ schema: Schema, sources: [String]) throws(FirnError) -> any BatchWriter {
+    /// Returns a writer of the rows. `sources` are the names of the inputs, `keys` those that they are encrypted with: a `.firn` file is
+    /// encrypted with the same key.
+    func writer(_ schema: Schema, sources: [String], keys: [EncryptionKey?]) throws(FirnError) -> any BatchWriter {
         guard let format = try format() else { return TablePrinter(session) }
         var options = WritingOptions(threads: try session.threads())
         options.overwrites = arguments.has("force")
         try options.readPages(arguments, format)
         let path = target ?? "-"
         options.writesStream = OutputForm.isStream(path)
-        if format == .firn { return try FirnWriter(path: path, options, source: sources.joined(separator: ", ")) }
+        if format == .firn {
+            let keys = Set(keys.compactMap(\.self))
+            guard keys.count <= 1 else {
+                throw FirnError(
+                    .usage, "the inputs are encrypted with different keys",
+                    advice: "write another format, or choose the key of a .firn file with 'firn convert --new-key-file'")
+            }
+            options.key = keys.first
+            return try FirnWriter(path: path, options, source: sources.joined(separator: ", "))
+        }
         if format == .sqlite { return try FormatShelf.writer(database: path, options) }
         let packing = Output.Packing(target.flatMap { Compression(extensionOf: $0) } ?? .none, threads: options.threads)
         guard packing.compression == .none || format != .parquet else {

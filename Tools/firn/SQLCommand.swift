@@ -27,7 +27,7 @@ struct SQLCommand {
         let files = try operands.map { (operand) throws(FirnError) in try session.input(operand, options, progress) }
         try ReadingOptions.check(arguments, for: .init(files))
         // Without this, SQLite would write intermediate results of encrypted files to temporary files in plain text.
-        if files.contains(where: { $0.keys != [nil] }) { try connection.keepInMemory() }
+        if files.contains(where: \.hasKey) { try connection.keepInMemory() }
         let names = try SQLNames(files).add(to: connection)
         display.end()
         if let timeout { connection.setTimeout(seconds: timeout) }
@@ -53,7 +53,8 @@ struct SQLCommand {
                         .usage, "several statements return rows, and \"\(output.target ?? "")\" has those of the first one",
                         advice: "write one statement with --output")
                 }
-                rows += try print(statement, isFirst: results == 0, survey: try survey(statement, parameters, connection))
+                rows += try print(
+                    statement, isFirst: results == 0, survey: try survey(statement, parameters, connection), keys: files.flatMap(\.keys))
                 // The rows of this statement must be printed even if the next statement fails.
                 try session.out.flush()
             }
@@ -110,7 +111,7 @@ struct SQLCommand {
         return try SQLSurvey(first)
     }
 
-    private func print(_ statement: SQLStatement, isFirst: Bool, survey: SQLSurvey?) throws(FirnError) -> Int {
+    private func print(_ statement: SQLStatement, isFirst: Bool, survey: SQLSurvey?, keys: [EncryptionKey?]) throws(FirnError) -> Int {
         let format = try output.format()
         let rows = survey.map { SQLRows(statement, $0) } ?? SQLRows(statement, asText: format == .csv || format == .tsv)
         // Progress is shown until there are rows to print.
@@ -119,11 +120,11 @@ struct SQLCommand {
         let hasRows = try rows.fill()
         display.end()
         guard hasRows else {
-            try begin(rows, isFirst: isFirst) { (writer) throws(FirnError) in _ = writer }
+            try begin(rows, isFirst: isFirst, keys) { (writer) throws(FirnError) in _ = writer }
             return 0
         }
         var count = 0
-        try begin(rows, isFirst: isFirst) { (writer) throws(FirnError) in
+        try begin(rows, isFirst: isFirst, keys) { (writer) throws(FirnError) in
             repeat {
                 try writer.write(rows.batch, type: rows.type.name)
                 count += rows.batch.count
@@ -132,8 +133,11 @@ struct SQLCommand {
         return count
     }
 
-    private func begin(_ rows: SQLRows, isFirst: Bool, _ body: (any BatchWriter) throws(FirnError) -> Void) throws(FirnError) {
-        let schema = Schema([rows.type]), writer = try output.writer(schema, sources: Array(arguments.operands.dropLast()))
+    private func begin(
+        _ rows: SQLRows, isFirst: Bool, _ keys: [EncryptionKey?], _ body: (any BatchWriter) throws(FirnError) -> Void
+    ) throws(FirnError) {
+        let schema = Schema([rows.type]), sources = Array(arguments.operands.dropLast())
+        let writer = try output.writer(schema, sources: sources, keys: keys)
         if !isFirst, writer is TablePrinter { try session.out.write("\n") }
         try writer.begin(writer is TablePrinter ? Schema([rows.shownType]) : schema)
         try body(writer)

@@ -135,7 +135,7 @@ package final class SQLRun: Sendable {
                 offset = start
                 try opened.open(name)
                 guard let file = opened.files.last else { throw error }
-                if file.keys != [nil] { try connection.keepInMemory() }
+                if file.hasKey { try connection.keepInMemory() }
                 let tables = try file.tables()
                 guard tables.count == 1, let table = tables.first else {
                     let types = tables.map(\.type.name)
@@ -184,7 +184,7 @@ package final class SQLRun: Sendable {
         let progress = Progress()
         var files: [OpenedFile] = []
 
-        var hasKey: Bool { files.contains { $0.keys != [nil] } }
+        var hasKey: Bool { files.contains(where: \.hasKey) }
 
         mutating func open(_ name: String) throws(FirnError) {
             session.monitor?.watch(progress) { 0 }

@@ -74,6 +74,8 @@ final class TypesReader: BatchReader {
         (self.schema, self.parts) = (schema, parts)
     }
 
+    /// Columns of kind any in Parquet and Arrow are from Firn.
+    var hasLinks: Bool { schema.holds(.link) || schema.holds(.any) }
     var remarks: [String] { parts.flatMap { part in part.reader.remarks.map { "\(part.type): \($0)" } } }
     var guesses: [String] { parts.flatMap { part in part.reader.guesses.map { "\(part.type): \($0)" } } }
 

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+/// Texts that are kept beside null: what compares, prints and copies values reports that it leaves them out.
+@Suite struct KeptTextsTests {
+    private let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+        let rows = (1...2000).map { "\($0),\($0 == 7 ? "1999 (est.)" : String(1900 + $0 % 99))\n" }.joined()
+        try scratch.write("a.csv", "id,year\n" + rows)
+        try scratch.write("b.csv", "id,year\n" + rows.replacing("1999 (est.)", with: "see ticket 5"))
+        try scratch.write("more.csv", "id,year\n" + rows + "2001,1950 (est.)\n")
+        // The same rows in another order.
+        try scratch.write("turned.csv", "id,year\n" + rows.split(separator: "\n").reversed().map { "\($0)\n" }.joined())
+    }
+
+    @Test(arguments: [false, true]) func `diff reports texts of null cells that differ`(stored: Bool) throws {
+        var names = ["a.csv", "b.csv"]
+        if stored {
+            for name in names { #expect(try scratch.firn("convert", "--key", "id", name, name + ".firn").code == 0) }
+            names = names.map { $0 + ".firn" }
+        }
+        let run = try scratch.firn("diff", names[0], names[1], "--key", "id")
+        #expect(run.code == 0 && run.out.isEmpty)
+        #expect(
+            run.errors.contains(
+                "column \"year\": original texts that are not values differ (1 in \(names[0]), 1 in \(names[1])); values are compared, not texts"
+            ))
+    }
+
+    @Test func `diff reports nothing if the same keys have the same texts`() throws {
+        for other in ["a.csv", "turned.csv"] {
+            let run = try scratch.firn("diff", "a.csv", other, "--key", "id")
+            #expect(run.code == 0 && !run.errors.contains("original texts"), "\(run.errors)")
+        }
+        let ignored = try scratch.firn("diff", "a.csv", "b.csv", "--key", "id", "--ignore", "year")
+        #expect(!ignored.errors.contains("original texts"))
+    }
+
+    @Test func `diff reports that changes contain no original texts`() throws {
+        let run = try scratch.firn("diff", "a.csv", "more.csv", "--key", "id", "--changes", "c.firn")
+        #expect(run.code == 1)
+        #expect(run.errors.contains("(1 in a.csv, 2 in more.csv); values are compared, and the changes contain no original texts"))
+    }
+
+    @Test func `strings among the numbers of NDJSON are reported if they differ`() throws {
+        let rows = (2...9).map { "{\"id\":\($0),\"v\":\($0 * 3)}\n" }.joined()
+        try scratch.write("a.ndjson", "{\"id\":1,\"v\":\"12\"}\n" + rows)
+        try scratch.write("b.ndjson", "{\"id\":1,\"v\":12}\n" + rows)
+        let run = try scratch.firn("diff", "a.ndjson", "b.ndjson", "--key", "id")
+        #expect(
+            run.code == 0 && run.errors.contains("column \"v\": original texts that are not values differ (1 in a.ndjson, 0 in b.ndjson)"))
+    }
+
+    @Test func `rows of a query in a file report the original texts that they do not have`() throws {
+        let printed = try scratch.firn("query", "a.csv", "id == 7", "--format", "csv")
+        #expect(printed.out == "id,year\n7,\n")
+        #expect(printed.errors.contains("column \"year\": values are written, not original texts; 'firn convert --where' keeps them"))
+        #expect(try scratch.firn("convert", "--where", "id == 7", "a.csv", "-", "--to", "csv").out == "id,year\n7,1999 (est.)\n")
+        for words in [["--format", "csv", "-s", "id"], []] {
+            #expect(!(try FirnRun(["query", "a.csv", "id == 7"] + words, in: scratch.folder).errors.contains("original texts")))
+        }
+    }
+
+    @Test func `files without a key are not called encrypted if there are several`() throws {
+        let run = try scratch.firn("info", "*.csv")
+        #expect(run.code == 0 && run.out.hasPrefix("*.csv: 4 files, csv, ") && !run.out.contains("encrypted"))
+        #expect(try scratch.firn("info", "--json", "*.csv").out.contains("\"encrypted\":false"))
+    }
+
+    @Test func `rows of an encrypted file are written to an encrypted file`() throws {
+        try Data((0..<64).map { UInt8($0) }).write(to: scratch.file("key"))
+        try Data((1...64).map { UInt8($0) }).write(to: scratch.file("other"))
+        #expect(try scratch.firn("convert", "--key", "id", "--new-key-file", "key", "a.csv", "e.firn").code == 0)
+        #expect(try scratch.firn("query", "--key-file", "key", "e.firn", "id < 9", "-o", "q.firn").code == 0)
+        #expect(try scratch.firn("sql", "--key-file", "key", "e.firn", "SELECT * FROM a WHERE id < 9", "-o", "s.firn").code == 0)
+        for name in ["q.firn", "s.firn"] {
+            #expect(try scratch.firn("query", name).code == 4)
+            #expect(try scratch.firn("query", "--key-file", "key", name, "-a", "count").code == 0)
+        }
+    }
+
+    @Test func `a name that implies another compression than a flag is refused`() throws {
+        let run = try scratch.firn("convert", "a.csv", "a2.csv.gz", "--compress", "zst")
+        #expect(run.code == 2 && run.errors.contains("the name \"a2.csv.gz\" and --compress ask for different compressions"))
+        #expect(!scratch.has("a2.csv.gz"))
+        #expect(try scratch.firn("convert", "a.csv", "a2.csv.gz", "--compress", "gz").code == 0)
+    }
+
+    @Test func `a predicate before the file gets advice`() throws {
+        let run = try scratch.firn("query", "id > 0", "a.csv")
+        #expect(run.code != 0 && run.errors.contains("files come first, then one predicate: firn query FILE QUERY"))
+    }
+}
