@@ -119,6 +119,12 @@ package final class ArrowWriter: BatchWriter {
             if let batch { ArrowMapping.chooseUnits(field, batch.columns[position], column) }
             written.append(Written(position: position, field: field))
         }
+        // Readers refuse rows without columns: any number of them takes no bytes.
+        guard batch == nil || !written.isEmpty else {
+            throw FirnError(
+                .rejected, "Arrow needs a column, and the rows of \"\(type.name)\" have none", at: .init(file: output.name),
+                advice: "write another format")
+        }
         loss.links = mapping.links(from: type, except: options.folderTypes)
         if !options.isStream {
             try put(ArrowFormat.magic + [0, 0])

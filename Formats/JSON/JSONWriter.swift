@@ -19,6 +19,8 @@ package final class JSONWriter: BatchWriter {
     private var typesDone: Set<String> = []
     private var isPretty = false
     private var hasLeftOutDocument = false
+    /// For each type with rows: the columns without a value so far. Their members are in no row.
+    private var missing: [String: Set<Int>] = [:]
 
     package init(_ output: Output, options: JSONOptions = JSONOptions()) {
         self.output = output
@@ -43,7 +45,25 @@ package final class JSONWriter: BatchWriter {
         }
         if loss.notJSON > 0 { remarks.append("\(loss.notJSON) texts in columns of JSON are not JSON, and were written as strings") }
         if loss.hasData { remarks.append("bytes were written as base64 text") }
+        for type in schema.roots {
+            let names = missing[type.name, default: []].sorted().map { "\"\(type.columns[$0].name)\"" }
+            guard !names.isEmpty else { continue }
+            let listed = names.prefix(4).joined(separator: ", ") + (names.count > 4 ? " and \(names.count - 4) more" : "")
+            remarks.append(
+                names.count == 1
+                    ? "column \(listed) is null in every row, and is not in the output"
+                    : "columns \(listed) are null in every row, and are not in the output")
+        }
         return remarks
+    }
+
+    /// Notes which columns have values. Members that are null are written if the column says so.
+    private func note(_ batch: Batch, _ type: TypeSchema, companions: [Int: Int]) {
+        guard batch.count > 0 else { return }
+        func isEmpty(_ position: Int) -> Bool { batch.columns[position].present?.noneSet ?? false }
+        let columns =
+            missing[type.name] ?? Set(type.visibleColumns.filter { !type.columns[$0].writesNull && !type.isFieldCopy($0) })
+        missing[type.name] = columns.filter { isEmpty($0) && (companions[$0].map(isEmpty) ?? true) }
     }
 
     private var hasSeveralTypes: Bool { schema.roots.count > 1 }
@@ -93,6 +113,7 @@ package final class JSONWriter: BatchWriter {
         guard let type = schema[name] else { trap("write only batches of types that were passed to begin") }
         if hasSeveralTypes { try open(name) }
         let companions = type.companions
+        note(batch, type, companions: companions)
         let fields = type.visibleColumns.filter { !type.isFieldCopy($0) }.map { position in
             ColumnView(
                 batch.columns[position], type.columns[position], schema, isPretty: isPretty,

@@ -88,6 +88,34 @@ import Testing
         #expect(try scratch.firn("convert", "a.csv", "a2.csv.gz", "--compress", "gz").code == 0)
     }
 
+    @Test func `JSON reports columns that are null in every row`() throws {
+        try scratch.write("e.csv", "a,b,c\n1,,x\n2,,y\n")
+        for name in ["e.json", "e.ndjson"] {
+            let run = try scratch.firn("convert", "e.csv", name)
+            #expect(run.code == 0 && run.errors.contains("column \"b\" is null in every row, and is not in the output"), "\(run.errors)")
+        }
+        let full = try scratch.firn("convert", "--columns", "a,c", "e.csv", "f.json")
+        #expect(full.code == 0 && !full.errors.contains("null in every row"))
+        let query = try scratch.firn("query", "e.csv", "--format", "ndjson")
+        #expect(query.out.hasPrefix("{\"a\":1,\"b\":null") && !query.errors.contains("null in every row"))
+    }
+
+    @Test func `rows without columns are not written to Arrow, which could not be read`() throws {
+        try scratch.write("e.ndjson", "{}\n{}\n")
+        let run = try scratch.firn("convert", "e.ndjson", "e.arrow")
+        #expect(run.code == 3 && run.errors.contains("Arrow needs a column, and the rows of \"e\" have none"), "\(run.errors)")
+        #expect(!scratch.has("e.arrow"))
+    }
+
+    @Test func `names of folders of CSV files that look like columns are reported`() throws {
+        for day in ["1", "2"] {
+            try FileManager.default.createDirectory(at: scratch.file("h/d=\(day)"), withIntermediateDirectories: true)
+            try scratch.write("h/d=\(day)/x.csv", "a\n1\n")
+        }
+        let run = try scratch.firn("query", "h", "-a", "count", "--format", "csv")
+        #expect(run.out == "count\n2\n" && run.errors.contains("names of folders such as \"d=…\" are columns of Parquet"), "\(run.errors)")
+    }
+
     @Test func `a predicate before the file gets advice`() throws {
         let run = try scratch.firn("query", "id > 0", "a.csv")
         #expect(run.code != 0 && run.errors.contains("files come first, then one predicate: firn query FILE QUERY"))

@@ -42,9 +42,9 @@ extension DiffCommand {
         ChangedType, differs: Bool
     ) {
         func key(_ table: any Table) -> [String] { table.type.key.map { table.type.columns[$0].name } }
+        if let old, let new { try remarkTexts(old, new, names: (names[0], names[1]), key: []) }
         // Rows can be matched only if both files have the same key: another key need not be unique in the other file.
         if let old, let new, !key(old).isEmpty, key(old) == key(new) {
-            try remarkTexts(old, new, names: (names[0], names[1]), key: [])
             let difference = try TableDifference.compute(old: old, new: new, options: try options(names[0], names[1]))
             if format == "ndjson" { try out(name, old, new, same: nil) }
             if format == "summary" { try session.out.write(session.outStyle.strong(DisplayWidth.visible(name)) + "\n") }

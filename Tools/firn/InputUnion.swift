@@ -251,6 +251,11 @@ final class InputUnion {
         schema = Schema(types)
         schema.otherAttributes = attributes.united
         remarks = UnionReport(self, types[0], order: (inOtherOrder, firstInOtherOrder)).lines
+        if partitions.columns.isEmpty, let ignored = HivePartitions(operands.map { Address($0).path }).columns.first {
+            remarks.append(
+                "names of folders such as \"\(ignored.name)=…\" are columns of Parquet, Arrow and .firn files only; use --filename to add the paths"
+            )
+        }
         if let one = partitions.differing.first, let other = partitions.differing.last {
             let and = one == other ? "" : " and \"\(other)\""
             remarks.append("no columns from the names of folders, as these do not agree: \"\(one)\"\(and)")

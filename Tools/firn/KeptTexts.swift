@@ -32,25 +32,36 @@ struct KeptTexts {
     }
 
     private static func add(_ segment: any Segment, column: Int, companion: Int, keys: [Int], to texts: inout Texts) throws(Damage) {
-        let reader = try segment.column(companion), values = try segment.column(column)
-        let keyReaders = try keys.map { (key) throws(Damage) in try segment.column(key) }
-        var part = Column(reader.type)
+        let readers = try ([companion, column] + keys).map { (position) throws(Damage) in try segment.column(position) }
+        var parts = readers.map { Column($0.type) }
         for first in stride(from: 0, to: segment.rowCount, by: vectorSize) {
-            try reader.read(vector: first / vectorSize, into: &part)
-            for i in 0..<part.count where part.present?[i] ?? true {
-                let row = first + i
+            try readers[0].read(vector: first / vectorSize, into: &parts[0])
+            guard parts[0].present?.noneSet != true else { continue }
+            for k in 1..<readers.count { try readers[k].read(vector: first / vectorSize, into: &parts[k]) }
+            for i in 0..<parts[0].count where parts[0].present?[i] ?? true {
+                let row = first + i, isNull = !(parts[1].present?[i] ?? true)
                 guard segment.live?[row] ?? true else { continue }
-                let text = part.text.withBytes(i) { Array($0) }
-                let isNull = try values.value(at: row).isNull
-                guard isNull || text.first == UInt8(ascii: "\"") else { continue }
-                var hasher = Hasher()
-                hasher.combine(text)
-                for key in keyReaders { hasher.combine(try key.value(at: row)) }
+                var hasher = Hasher(), isString = false
+                parts[0].text.withBytes(i) {
+                    isString = $0.first == UInt8(ascii: "\"")
+                    hasher.combine(bytes: $0)
+                }
+                guard isNull || isString else { continue }
+                for key in parts.dropFirst(2) { combine(key, i, into: &hasher) }
                 if keys.isEmpty { hasher.combine(try segment.rowID(at: row)) }
                 texts.count += 1
                 texts.digest &+= hasher.finalize()
             }
         }
+    }
+
+    private static func combine(_ key: Column, _ row: Int, into hasher: inout Hasher) {
+        guard !key.type.isCollection, key.type.kind != .any, key.type.kind != .embedded else { return hasher.combine(key.value(at: row)) }
+        guard key.present?[row] ?? true else { return hasher.combine(false) }
+        if !key.words.isEmpty { hasher.combine(key.words[row]) }
+        if !key.extra.isEmpty { hasher.combine(key.extra[row]) }
+        if !key.reals.isEmpty { hasher.combine(key.reals[row].bitPattern) }
+        if key.text.count > 0 { key.text.withBytes(row) { hasher.combine(bytes: $0) } }
     }
 
     func count(_ column: String) -> Int { columns[column]?.count ?? 0 }
