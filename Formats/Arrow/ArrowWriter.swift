@@ -61,6 +61,7 @@ package final class ArrowWriter: BatchWriter {
     package var remarks: [String] { loss.remarks }
 
     package func begin(_ schema: Schema) throws(FirnError) {
+        try schema.checkHasRows(for: "an Arrow file", at: output.name)
         let roots = schema.roots
         guard roots.count == 1 else {
             throw FirnError(

@@ -63,6 +63,7 @@ package final class CSVWriter: BatchWriter {
     }
 
     package func begin(_ schema: Schema) throws(FirnError) {
+        try schema.checkHasRows(for: "CSV", at: output.name)
         guard schema.roots.count == 1, let type = schema.roots.first else {
             throw FirnError(
                 .usage,

@@ -37,6 +37,14 @@ extension BatchReader {
 }
 
 extension Schema {
+    /// Throws `.usage` if there is no type whose rows could be written. `format` is the subject of the message.
+    package func checkHasRows(for format: String, at file: String) throws(FirnError) {
+        guard roots.isEmpty else { return }
+        throw FirnError(
+            .usage, "\(format) contains the rows of a type, and the input has no types", at: .init(file: file), advice: "write a .firn file"
+        )
+    }
+
     /// Whether a type has a column of a kind.
     package func holds(_ kind: ScalarKind) -> Bool { types.contains { $0.columns.contains { $0.type.kind == kind } } }
 }

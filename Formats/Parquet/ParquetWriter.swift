@@ -51,6 +51,7 @@ package final class ParquetWriter: BatchWriter {
     }
 
     package func begin(_ schema: Schema) throws(FirnError) {
+        try schema.checkHasRows(for: "a Parquet file", at: output.name)
         guard schema.roots.count == 1, let type = schema.roots.first else {
             throw FirnError(
                 .usage,

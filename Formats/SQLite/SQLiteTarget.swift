@@ -31,7 +31,8 @@ final class SQLiteTarget {
         for position in type.visibleColumns {
             let column = type.columns[position], unique = names.unique(column.name)
             if unique != column.name {
-                renamed.append("column \"\(type.name).\(column.name)\" is written as \"\(unique)\", because SQLite ignores case in names")
+                let reason = column.name.isEmpty ? "its name is empty" : "SQLite ignores case in names"
+                renamed.append("column \"\(type.name).\(column.name)\" is written as \"\(unique)\", because \(reason)")
             }
             let isNullKey = type.key == [position] && column.type.isOptional
             columns.append(SQLiteOutputColumn(column, position: position, name: unique, in: schema, isNullKey: isNullKey))

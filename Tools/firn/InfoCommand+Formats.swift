@@ -10,11 +10,12 @@ extension InfoCommand {
     /// Returns the file if it is of another format, or a folder or pattern; nil if it is a `.firn` file, or if it cannot be read.
     func otherFormat(_ operand: String) throws(FirnError) -> OpenedFile? {
         let path = Address(operand).path
-        guard path != "-", FormatName(extensionOf: path) != .firn else { return nil }
+        let isPattern = Paths.kind(path) == nil && FilePattern.isPattern(path)
+        guard path != "-", isPattern || FormatName(extensionOf: path) != .firn else { return nil }
         if Paths.kind(path) == .file {
             guard let input = try? Input(path: path), let first = try? input.peek(8192) else { return nil }
             guard FormatName.detect(path: path, firstBytes: first) != .firn else { return nil }
-        } else if Paths.kind(path) != .directory, !FilePattern.isPattern(path) {
+        } else if Paths.kind(path) != .directory, !isPattern {
             return nil
         }
         var options = ReadingOptions(threads: try session.threads())

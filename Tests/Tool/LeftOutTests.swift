@@ -1,8 +1,9 @@
+import FirnKit
 import Foundation
 import Testing
 
-/// Texts that are kept beside null: what compares, prints and copies values reports that it leaves them out.
-@Suite struct KeptTextsTests {
+/// What a command leaves out or cannot do is reported: original texts, columns, keys, names of folders.
+@Suite struct LeftOutTests {
     private let scratch: Scratch
 
     init() throws {
@@ -67,6 +68,22 @@ import Testing
         let run = try scratch.firn("info", "*.csv")
         #expect(run.code == 0 && run.out.hasPrefix("*.csv: 4 files, csv, ") && !run.out.contains("encrypted"))
         #expect(try scratch.firn("info", "--json", "*.csv").out.contains("\"encrypted\":false"))
+    }
+
+    @Test func `info describes a pattern of firn files`() throws {
+        for name in ["a", "b"] { #expect(try scratch.firn("convert", "\(name).csv", "\(name).firn").code == 0) }
+        let run = try scratch.firn("info", "*.firn")
+        #expect(run.code == 0 && run.out.hasPrefix("*.firn: 2 files, firn, "), "\(run.out)\(run.errors)")
+    }
+
+    @Test func `a file without types is refused with this reason`() throws {
+        guard let empty = SharedData.file("realm/empty_committed.realm") else { return }
+        for (name, format) in [("e.parquet", "a Parquet file"), ("e.arrow", "an Arrow file"), ("e.csv", "CSV")] {
+            let run = try scratch.firn("convert", empty.path, name)
+            #expect(
+                run.code == 2 && run.errors.contains("\(format) contains the rows of a type, and the input has no types"), "\(run.errors)")
+            #expect(!scratch.has(name))
+        }
     }
 
     @Test func `rows of an encrypted file are written to an encrypted file`() throws {
