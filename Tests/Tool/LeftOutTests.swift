@@ -39,6 +39,22 @@ import Testing
         #expect(!ignored.errors.contains("original texts"))
     }
 
+    @Test func `diff reads original texts of the changed segments of two versions only`() throws {
+        #expect(try scratch.firn("convert", "--key", "id", "a.csv", "v.firn").code == 0)
+        try scratch.write("next.csv", try scratch.read("a.csv") + "3000,1999\n")
+        #expect(try scratch.firn("diff", "a.csv", "next.csv", "--key", "id", "--changes", "c.firn").code == 1)
+        #expect(try scratch.firn("patch", "v.firn", "c.firn").code == 0)
+        let grown = try scratch.firn("diff", "v.firn@1", "v.firn@2")
+        #expect(grown.code == 1 && !grown.errors.contains("original texts"), "\(grown.errors)")
+        // A patch has no original texts: the text of row 7 is lost when the row is replaced.
+        try scratch.write("without.csv", try scratch.read("next.csv").replacing("7,1999 (est.)\n", with: ""))
+        #expect(try scratch.firn("diff", "next.csv", "without.csv", "--key", "id", "--changes", "d.firn").code == 1)
+        #expect(try scratch.firn("patch", "v.firn", "d.firn").code == 0)
+        #expect(try scratch.firn("patch", "--reverse", "v.firn", "d.firn").code == 0)
+        let replaced = try scratch.firn("diff", "v.firn@2", "v.firn@4")
+        #expect(replaced.code == 0 && replaced.errors.contains("(1 in v.firn@2, 0 in v.firn@4)"), "\(replaced.out)\(replaced.errors)")
+    }
+
     @Test func `diff reports that changes contain no original texts`() throws {
         let run = try scratch.firn("diff", "a.csv", "more.csv", "--key", "id", "--changes", "c.firn")
         #expect(run.code == 1)

@@ -59,10 +59,10 @@ struct DiffCommand {
     /// Reports the columns whose original texts differ although their values may be equal.
     func remarkTexts(_ old: any Table, _ new: any Table, names: (old: String, new: String), key: [String]) throws(FirnError) {
         let left = arguments.names("ignore"), chosen = arguments.names("columns")
-        let oldTexts = try KeptTexts(old, key: key, in: names.old), newTexts = try KeptTexts(new, key: key, in: names.new)
-        for column in oldTexts.differing(newTexts) where !left.contains(column) && (chosen.isEmpty || chosen.contains(column)) {
-            let counts =
-                "\(Quantity.count(oldTexts.count(column))) in \(names.old), \(Quantity.count(newTexts.count(column))) in \(names.new)"
+        let areVersions = Paths.isSame(Address(names.old).path, Address(names.new).path)
+        let texts = try KeptTexts.differing(old, new, key: key, in: names, areVersions: areVersions)
+        for (column, old, new) in texts where !left.contains(column) && (chosen.isEmpty || chosen.contains(column)) {
+            let counts = "\(Quantity.count(old)) in \(names.old), \(Quantity.count(new)) in \(names.new)"
             session.remark(
                 "column \"\(column)\": original texts that are not values differ (\(counts)); values are compared"
                     + (arguments.has("changes") ? ", and the changes contain no original texts" : ", not texts"))

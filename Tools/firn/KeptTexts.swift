@@ -14,13 +14,14 @@ struct KeptTexts {
 
     /// Reads the original texts of a table, whose path is for errors. Rows are identified by `key`, or else by the key of the table or the
     /// row id.
+    /// - Parameter skipped: Segments that are not read.
     /// - Complexity: O(segments), if they have no such texts.
-    init(_ table: any Table, key: [String], in path: String) throws(FirnError) {
+    init(_ table: any Table, key: [String], in path: String, except skipped: Set<Int> = []) throws(FirnError) {
         let type = table.type, companions = type.scalarCompanions
         guard !companions.isEmpty else { return }
         let named = key.compactMap { type.index(of: $0) }, keys = named.isEmpty ? type.key : named
         do throws(Damage) {
-            for index in 0..<table.segmentCount {
+            for index in 0..<table.segmentCount where !skipped.contains(index) {
                 let segment = try table.segment(index)
                 for (column, companion) in companions where try segment.zone(of: companion)?.allNull != true {
                     var texts = columns[type.columns[column].name] ?? Texts()
@@ -64,10 +65,50 @@ struct KeptTexts {
         if key.text.count > 0 { key.text.withBytes(row) { hasher.combine(bytes: $0) } }
     }
 
-    func count(_ column: String) -> Int { columns[column]?.count ?? 0 }
+    /// Returns the columns of two tables whose texts differ, with the number of texts in each.
+    /// - Parameter areVersions: Whether they are versions of one table, of which only the segments that changed are read.
+    static func differing(
+        _ old: any Table, _ new: any Table, key: [String], in names: (old: String, new: String), areVersions: Bool
+    ) throws(FirnError) -> [(column: String, old: Int, new: Int)] {
+        guard old.type.hasCompanions || new.type.hasCompanions else { return [] }
+        let equal: (old: Set<Int>, new: Set<Int>) = areVersions ? try equalSegments(old, new, in: names.new) : ([], [])
+        var texts = (
+            try KeptTexts(old, key: key, in: names.old, except: equal.old), try KeptTexts(new, key: key, in: names.new, except: equal.new)
+        )
+        let columns = texts.0.differing(texts.1)
+        // The numbers are those of all rows.
+        if !columns.isEmpty, areVersions {
+            texts = (try KeptTexts(old, key: key, in: names.old), try KeptTexts(new, key: key, in: names.new))
+        }
+        return columns.map { ($0, texts.0.count($0), texts.1.count($0)) }
+    }
+
+    /// Returns the segments of two versions of a table that are known to have equal rows.
+    private static func equalSegments(_ old: any Table, _ new: any Table, in path: String) throws(FirnError) -> (
+        old: Set<Int>, new: Set<Int>
+    ) {
+        var positions: [Int64: Int] = [:], equal: (old: Set<Int>, new: Set<Int>) = ([], [])
+        do throws(Damage) {
+            for index in 0..<old.segmentCount {
+                let segment = try old.segment(index)
+                if segment.rowCount > 0 { positions[try segment.rowID(at: 0)] = index }
+            }
+            for index in 0..<new.segmentCount {
+                let segment = try new.segment(index)
+                guard segment.rowCount > 0, let other = positions[try segment.rowID(at: 0)],
+                    try segment.rowsThatMayDiffer(from: try old.segment(other))?.noneSet == true
+                else { continue }
+                equal.old.insert(other)
+                equal.new.insert(index)
+            }
+        } catch { throw FirnError(error, in: path) }
+        return equal
+    }
+
+    private func count(_ column: String) -> Int { columns[column]?.count ?? 0 }
 
     /// Returns the names of the columns whose texts differ from those of another table.
-    func differing(_ other: KeptTexts) -> [String] {
+    private func differing(_ other: KeptTexts) -> [String] {
         Set(columns.keys).union(other.columns.keys).filter { (columns[$0] ?? Texts()) != (other.columns[$0] ?? Texts()) }.sorted()
     }
 
