@@ -8,7 +8,7 @@ struct KeptTexts {
     private struct Texts: Equatable {
         var count = 0
         /// Equal for the same texts in rows with the same keys, whatever their order.
-        var digest = 0
+        var digest: UInt64 = 0
     }
     private var columns: [String: Texts] = [:]
 
@@ -39,30 +39,55 @@ struct KeptTexts {
             try readers[0].read(vector: first / vectorSize, into: &parts[0])
             guard parts[0].present?.noneSet != true else { continue }
             for k in 1..<readers.count { try readers[k].read(vector: first / vectorSize, into: &parts[k]) }
-            for i in 0..<parts[0].count where parts[0].present?[i] ?? true {
-                let row = first + i, isNull = !(parts[1].present?[i] ?? true)
-                guard segment.live?[row] ?? true else { continue }
-                var hasher = Hasher(), isString = false
-                parts[0].text.withBytes(i) {
+            // Copies of the columns are made for each vector, not for each row.
+            let companion = parts[0], value = parts[1],
+                hashes = try keyHashes(Array(parts.dropFirst(2)), of: companion, in: segment, from: first)
+            for i in 0..<companion.count where companion.present?[i] ?? true {
+                guard segment.live?[first + i] ?? true else { continue }
+                var hash: UInt64 = 0, isString = false
+                companion.text.withBytes(i) {
                     isString = $0.first == UInt8(ascii: "\"")
-                    hasher.combine(bytes: $0)
+                    hash = KeptTexts.hash($0)
                 }
-                guard isNull || isString else { continue }
-                for key in parts.dropFirst(2) { combine(key, i, into: &hasher) }
-                if keys.isEmpty { hasher.combine(try segment.rowID(at: row)) }
+                guard isString || !(value.present?[i] ?? true) else { continue }
                 texts.count += 1
-                texts.digest &+= hasher.finalize()
+                texts.digest &+= mix(hash, hashes[i])
             }
         }
     }
 
-    private static func combine(_ key: Column, _ row: Int, into hasher: inout Hasher) {
-        guard !key.type.isCollection, key.type.kind != .any, key.type.kind != .embedded else { return hasher.combine(key.value(at: row)) }
-        guard key.present?[row] ?? true else { return hasher.combine(false) }
-        if !key.words.isEmpty { hasher.combine(key.words[row]) }
-        if !key.extra.isEmpty { hasher.combine(key.extra[row]) }
-        if !key.reals.isEmpty { hasher.combine(key.reals[row].bitPattern) }
-        if key.text.count > 0 { key.text.withBytes(row) { hasher.combine(bytes: $0) } }
+    /// Returns a number for the keys, or else the row id, of each row of a vector that has an original text. `first` is the first row.
+    private static func keyHashes(_ keys: [Column], of companion: Column, in segment: any Segment, from first: Int) throws(Damage)
+        -> [UInt64]
+    {
+        var hashes = [UInt64](repeating: 1, count: companion.count)
+        let present = companion.present
+        if keys.isEmpty {
+            for i in hashes.indices where present?[i] ?? true { hashes[i] = UInt64(bitPattern: try segment.rowID(at: first + i)) }
+        }
+        for key in keys {
+            if key.type.kind == .int, !key.type.isCollection, key.present == nil {
+                let words = key.words
+                for i in hashes.indices { hashes[i] = mix(hashes[i], UInt64(bitPattern: words[i])) }
+            } else {
+                for i in hashes.indices where present?[i] ?? true {
+                    var hasher = Hasher()
+                    hasher.combine(key.value(at: i))
+                    hashes[i] = mix(hashes[i], UInt64(bitPattern: Int64(hasher.finalize())))
+                }
+            }
+        }
+        return hashes
+    }
+
+    private static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        var hash: UInt64 = 1, word: UInt64 = 0, count: UInt64 = 0
+        for byte in bytes {
+            word = word << 8 | UInt64(byte)
+            count &+= 1
+            if count % 8 == 0 { hash = mix(hash, word) }
+        }
+        return mix(mix(hash, word), count)
     }
 
     /// Returns the columns of two tables whose texts differ, with the number of texts in each.
