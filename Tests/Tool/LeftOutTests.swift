@@ -35,11 +35,17 @@ import Testing
             let run = try scratch.firn("diff", "a.csv", other, "--key", "id")
             #expect(run.code == 0 && !run.errors.contains("original texts"), "\(run.errors)")
         }
+        // A row without a key does not change how the texts of other rows are compared.
+        let some = "id,v\n" + (1...40).map { "\($0),\($0 % 4 == 0 ? "NA" : "7")\n" }.joined()
+        try scratch.write("s.csv", some)
+        try scratch.write("t.csv", some + ",5\n")
+        let grown = try scratch.firn("diff", "s.csv", "t.csv", "--key", "id")
+        #expect(grown.code == 1 && grown.out.contains("1 added") && !grown.errors.contains("original texts"), "\(grown.errors)")
         let ignored = try scratch.firn("diff", "a.csv", "b.csv", "--key", "id", "--ignore", "year")
         #expect(!ignored.errors.contains("original texts"))
     }
 
-    @Test func `diff reads original texts of the changed segments of two versions only`() throws {
+    @Test func `diff of two versions reports original texts that a patch has lost`() throws {
         #expect(try scratch.firn("convert", "--key", "id", "a.csv", "v.firn").code == 0)
         try scratch.write("next.csv", try scratch.read("a.csv") + "3000,1999\n")
         #expect(try scratch.firn("diff", "a.csv", "next.csv", "--key", "id", "--changes", "c.firn").code == 1)
@@ -104,7 +110,6 @@ import Testing
 
     @Test func `rows of an encrypted file are written to an encrypted file`() throws {
         try Data((0..<64).map { UInt8($0) }).write(to: scratch.file("key"))
-        try Data((1...64).map { UInt8($0) }).write(to: scratch.file("other"))
         #expect(try scratch.firn("convert", "--key", "id", "--new-key-file", "key", "a.csv", "e.firn").code == 0)
         #expect(try scratch.firn("query", "--key-file", "key", "e.firn", "id < 9", "-o", "q.firn").code == 0)
         #expect(try scratch.firn("sql", "--key-file", "key", "e.firn", "SELECT * FROM a WHERE id < 9", "-o", "s.firn").code == 0)

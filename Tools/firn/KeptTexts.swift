@@ -66,11 +66,11 @@ struct KeptTexts {
             for i in hashes.indices where present?[i] ?? true { hashes[i] = UInt64(bitPattern: try segment.rowID(at: first + i)) }
         }
         for key in keys {
-            if key.type.kind == .int, !key.type.isCollection, key.present == nil {
-                let words = key.words
-                for i in hashes.indices { hashes[i] = mix(hashes[i], UInt64(bitPattern: words[i])) }
-            } else {
-                for i in hashes.indices where present?[i] ?? true {
+            let isInt = key.type.kind == .int && !key.type.isCollection, words = key.words, keyPresent = key.present
+            for i in hashes.indices where present?[i] ?? true {
+                if isInt, keyPresent?[i] ?? true {
+                    hashes[i] = mix(hashes[i], UInt64(bitPattern: words[i]))
+                } else {
                     var hasher = Hasher()
                     hasher.combine(key.value(at: i))
                     hashes[i] = mix(hashes[i], UInt64(bitPattern: Int64(hasher.finalize())))
