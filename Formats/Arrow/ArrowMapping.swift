@@ -86,9 +86,7 @@ struct ArrowMapping {
     static func type(ofDates notation: Notation) -> ArrowType {
         let notation = notation.standardDate
         if notation == .dateOnly { return .date(isDays: true) }
-        let isLocal =
-            notation.code == Notation.dateTimeSpace(0).code || notation.code == Notation.dateTimeT(0).code || notation == .localDateTime
-        return .timestamp(.microsecond, zone: isLocal ? nil : "UTC")
+        return .timestamp(.microsecond, zone: notation.isLocal ? nil : "UTC")
     }
 
     private static func type(_ logical: LogicalType) -> ArrowType? {

@@ -23,6 +23,10 @@ extension CSVChoice.Exceptions {
             remarks.append(
                 "column \"\(name)\": \(CSVChoice.grouped(nullCount)) of \(CSVChoice.grouped(cells)) cells \(what)" + nulls.example)
         }
+        if zoneCount > 0 {
+            let what = zoneCount == 1 ? "date has another zone than most; it is" : "dates have another zone than most; they are"
+            remarks.append("column \"\(name)\": \(CSVChoice.grouped(zoneCount)) \(what) written back unchanged")
+        }
         if unusualCount > 0 {
             let noun = kind == .date ? "date" : "number"
             remarks.append(

@@ -17,6 +17,8 @@ struct CSVChoice {
         /// Cells with a value that is spelled unusually.
         var unusual = CSVSample()
         var unusualCount = 0
+        /// The number of other dates, which differ from the notation of the column in their zone alone.
+        var zoneCount = 0
     }
 
     struct Obstacle {
@@ -63,13 +65,14 @@ extension CSVGuess {
     }
 
     /// The exceptions of a column: the cells that are null for another reason than a text for null are `outside`.
-    private func exceptions(_ odd: CSVOddCells, outside: Int, unusual: CSVSample = CSVSample(), unusualCount: Int = 0) -> CSVChoice
-        .Exceptions?
-    {
+    private func exceptions(
+        _ odd: CSVOddCells, outside: Int, unusual: CSVSample = CSVSample(), unusualCount: Int = 0, zoneCount: Int = 0
+    ) -> CSVChoice.Exceptions? {
         let nulls = odd.nulls.count + odd.texts.count + outside
-        guard nulls + unusualCount > 0 else { return nil }
+        guard nulls + unusualCount + zoneCount > 0 else { return nil }
         return CSVChoice.Exceptions(
-            nulls: CSVSample.first(odd.nulls, odd.texts), nullCount: nulls, unusual: unusual, unusualCount: unusualCount)
+            nulls: CSVSample.first(odd.nulls, odd.texts), nullCount: nulls, unusual: unusual, unusualCount: unusualCount,
+            zoneCount: zoneCount)
     }
 
     // MARK: Numbers
@@ -166,14 +169,14 @@ extension CSVGuess {
             let unread = odd.dates.filter { $0.form != main.form && !$0.isRead(in: notation) }.reduce(0) { $0 + $1.sample.count }
             choice.exceptions = exceptions(
                 odd, outside: all - odd.texts.count + unread, unusual: unusual > 0 ? CSVSample() : sample,
-                unusualCount: unusual + others - unread)
+                unusualCount: unusual + others - unread, zoneCount: main.otherZones)
         case .failure(let doubt):
-            guard doubt.doubt != .season, odd.dateCount * 2 > filled else { return choice }
+            guard ![.season, .fractions].contains(doubt.doubt), odd.dateCount * 2 > filled else { return choice }
             let cause: CSVChoice.Obstacle.Cause =
                 switch doubt.doubt {
                 case .order: .dateOrder
                 case .mixed: .mixedDates(fitting: [main.dayFirst, main.monthFirst])
-                case .shortYear, .season: .dateYears
+                case .shortYear, .season, .fractions: .dateYears
                 }
             choice.obstacle = .init(cause: cause, kind: "dates", count: count, sample: main.sample, patterns: main.patterns)
         }
@@ -215,7 +218,7 @@ extension CSVDateCount {
     /// Whether all of these dates are read as dates in a column with this notation, which they are not written in.
     func isRead(in notation: Notation) -> Bool {
         switch form {
-        case .standard: true
+        case .day, .time: true
         case .month: notation == .yearMonth
         case .layout(_, let isYearFirst, let hasShortYear, _): isYearFirst && !hasShortYear && DateLayout(notation) != nil
         }

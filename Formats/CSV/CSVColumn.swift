@@ -170,7 +170,7 @@ final class CSVColumn {
                 fields.isWritten(in: layout) && rule.isOrdinary(plain) ? value(ordinary: plain) : nil
             }
             guard let ordinary = read ?? nil else {
-                originals?.keep(text, row: count + row)
+                originals?.keep(text, from: 0, row: count + row)
                 put(value(original: text), count + row)
                 return true
             }
@@ -214,7 +214,7 @@ final class CSVColumn {
     }
 
     private func appendDates(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls) -> Int? {
-        guard plan.notation.code >= Notation.yearMonth.code else {
+        guard plan.notation == .yearMonth || DateLayout(plan.notation) != nil else {
             return appendPairs(index, memory, nulls) { bytes in DateText.parse(bytes).map { ($0.seconds, $0.nanoseconds) } }
         }
         return appendPairs(index, memory, nulls) { bytes in DateText.parse(bytes, like: plan.notation) }
@@ -321,7 +321,7 @@ final class CSVColumn {
         guard let rule = originals?.rule else { return }
         _ = forEachText(index, memory, plan.nulls) { text, row in
             let isOrdinary = rule.isOrdinary(text)
-            if !isOrdinary { originals?.keep(text, row: count + row) }
+            if !isOrdinary { originals?.keep(text, from: rule.start(text), row: count + row) }
             put(isOrdinary ? value(ordinary: text) : value(original: text), count + row)
             return true
         }

@@ -7,6 +7,9 @@ extension CSVGuess {
     func readings(_ choice: CSVChoice) -> [ColumnFacts.Reading] {
         guard filled > 0 else { return [] }
         var all = [ColumnFacts.Reading(choice.kind, choice.notation)]
+        if choice.kind == .date, let main = odd?.dates.max(by: { $0.sample.count < $1.sample.count }) {
+            for notation in main.commonTimes where notation != choice.notation { all.append(ColumnFacts.Reading(.date, notation)) }
+        }
         guard choice.kind.isNumber else { return all }
         let digits = UInt8(clamping: max(maximumDigits, 0)), even = fewestDigits == maximumDigits, layout = NumberLayout(choice.notation)
         func add(_ shape: CSVShape, _ kind: ScalarKind, _ notation: Notation = .plain, if fits: Bool = true) {

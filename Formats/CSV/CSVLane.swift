@@ -79,10 +79,7 @@ struct CSVLane {
             if isNested, column.isPresent(row), originals.isPresent(row), let parts = OriginalParts(originals.text.array(row)) {
                 lane.put(nested: column, row, style, parts)
             } else if !isNested, originals.isPresent(row), isCurrent(originals, of: column, row, style) {
-                originals.text.bytes.withUnsafeBufferPointer { text in
-                    let start = originals.text.offsets[row]
-                    lane.put(text.baseAddress.map { $0 + start }, originals.text.offsets[row + 1] - start, style)
-                }
+                lane.put(original: originals, of: column, row, style)
             } else {
                 lane.reserve(end - from)
                 (lane.bytes + lane.count).update(from: bytes + from, count: end - from)
@@ -97,6 +94,21 @@ struct CSVLane {
         swap(&capacity, &lane.capacity)
         count = lane.count
         lane.free()
+    }
+
+    /// Writes the original text of a row; if it is the zone of a date, the date in that zone.
+    private mutating func put(original originals: Column, of column: Column, _ row: Int, _ style: Style) {
+        originals.text.bytes.withUnsafeBufferPointer { text in
+            let start = originals.text.offsets[row], length = originals.text.offsets[row + 1] - start
+            let bytes = text.baseAddress.map { $0 + start }
+            guard column.type.kind == .date, column.isPresent(row), let bytes else { return put(bytes, length, style) }
+            let zone = UnsafeRawBufferPointer(start: bytes, count: length)
+            reserve(DateText.room)
+            let written = DateText.write(
+                seconds: column.words[row], nanoseconds: column.extra[row], notation: style.description.notation, zone: zone,
+                to: self.bytes + count)
+            if let written { count += written } else { put(bytes, length, style) }
+        }
     }
 
     private func isCurrent(_ originals: Column, of column: Column, _ row: Int, _ style: Style) -> Bool {

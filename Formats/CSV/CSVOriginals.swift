@@ -13,10 +13,10 @@ struct CSVOriginals {
     /// `notation` is that of numbers without a decimal comma and without groups.
     init(_ kind: ScalarKind, _ notation: Notation) { rule = Rule(kind, notation) }
 
-    /// Keeps the text of a row. Rows ascend.
-    mutating func keep(_ text: UnsafeRawBufferPointer, row: Int) {
+    /// Keeps the text of a row from a byte on. Rows ascend.
+    mutating func keep(_ text: UnsafeRawBufferPointer, from start: Int, row: Int) {
         rows.append(row)
-        bytes += text
+        bytes += text[start...]
         ends.append(bytes.count)
     }
 
@@ -100,5 +100,8 @@ extension CSVOriginals {
             default: return false
             }
         }
+
+        /// Where the part begins that is kept of the text of a cell that is not ordinary: the zone of a date, if it is all that differs.
+        func start(_ text: UnsafeRawBufferPointer) -> Int { kind == .date ? DateText.otherZone(text, in: notation) ?? 0 : 0 }
     }
 }

@@ -171,6 +171,7 @@ extension DateText {
 
     /// Writes a date in a layout or as a month, and returns the number of bytes; nil if the notation would lose something of it.
     static func write(seconds: Int64, nanoseconds: Int64, layout notation: Notation, to out: UnsafeMutablePointer<UInt8>) -> Int? {
+        guard notation == .yearMonth || DateLayout(notation) != nil else { return nil }
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400, clock = seconds - days * 86_400
         let (year, month, day) = civil(days)
         guard year >= 0, year <= 9999 else { return nil }

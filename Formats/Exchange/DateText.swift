@@ -1,27 +1,49 @@
 import FirnTable
 
-/// Formats dates as text in the notations of `Notation` (all in UTC), and parses them. Years 0000 to 9999 have four digits. Other years are
+/// Formats dates as text in the notations of `Notation`, and parses them. Years 0000 to 9999 have four digits. Other years are
 /// written with a sign and at least five digits (the expanded form of ISO 8601), which `parse` does not accept.
 @usableFromInline
 package enum DateText {
     /// The maximum length of a date that `write` writes, in bytes.
     package static let room = 56
 
-    /// A parsed date, and the notation in which it was written.
+    /// A parsed date, and how it was written.
     package struct Reading {
         package var seconds: Int64
         package var nanoseconds: Int64
-        package var notation: Notation
+        /// Nil for a day.
+        package var time: TimeForm?
+
+        /// The notation of this date alone.
+        package var notation: Notation {
+            guard let time else { return .dateOnly }
+            return time.layout(.fixed(time.digits)).notation ?? time.layout(.needed).notation ?? .plain
+        }
     }
 
-    /// Parses text in one of the notations (`dateOnly`, `dateTimeSpace`, `dateTimeT`, `dateTimeZ`). Returns nil for anything else, such as
-    /// a day that does not exist.
+    /// How the time of day of a date was written.
+    package struct TimeForm {
+        package var followsT: Bool
+        package var zone = DateTimeLayout.Zone.none
+        /// The offset from UTC in quarters of an hour.
+        package var quarters = 0
+        /// The number of fractional digits of the second.
+        package var digits: UInt8 = 0
+
+        package func layout(_ fraction: DateTimeLayout.Fraction) -> DateTimeLayout {
+            DateTimeLayout(followsT: followsT, zone: zone, fraction: fraction, quarters: quarters)
+        }
+    }
+
+    /// Parses a day (`2016-09-29`), or a day with a time of day that follows `T` or a space: hours, minutes, seconds, up to nine fractional
+    /// digits, and a zone if there is one (see `DateTimeLayout.Zone`). Returns nil for anything else, such as a day that does not exist.
     package static func parse(_ bytes: UnsafeRawBufferPointer) -> Reading? {
         let count = bytes.count
         guard count >= 10, let (year, month, day) = day(bytes) else { return nil }
         let days = Int64(daysSinceEpoch(year, month, day))
-        if count == 10 { return Reading(seconds: days &* 86_400, nanoseconds: 0, notation: .dateOnly) }
+        if count == 10 { return Reading(seconds: days &* 86_400, nanoseconds: 0) }
         guard count >= 19, bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":") else { return nil }
+        guard bytes[10] == UInt8(ascii: "T") || bytes[10] == UInt8(ascii: " ") else { return nil }
         /// Returns two digits as a number; negative if one of them is not a digit.
         func number(_ at: Int) -> Int {
             let tens = bytes[at] &- 48, ones = bytes[at &+ 1] &- 48
@@ -29,75 +51,39 @@ package enum DateText {
         }
         let hour = number(11), minute = number(14), second = number(17)
         guard hour >= 0, hour < 24, minute >= 0, minute < 60, second >= 0, second < 60 else { return nil }
-        var end = count, zulu = false
-        if bytes[count &- 1] == UInt8(ascii: "Z") {
-            zulu = true
-            end &-= 1
-        }
-        var digits = 0, nanoseconds: Int64 = 0
-        if end > 19 {
-            guard bytes[19] == UInt8(ascii: "."), end >= 21, end <= 29 else { return nil }
-            for at in 20..<end {
-                let digit = bytes[at] &- 48
-                if digit > 9 { return nil }
-                nanoseconds = nanoseconds &* 10 &+ Int64(digit)
-                digits &+= 1
+        var time = TimeForm(followsT: bytes[10] == UInt8(ascii: "T")), end = 19, nanoseconds: Int64 = 0
+        if count > 19, bytes[19] == UInt8(ascii: ".") {
+            end = 20
+            while end < count, bytes[end] &- 48 <= 9, end < 30 {
+                nanoseconds = nanoseconds &* 10 &+ Int64(bytes[end] &- 48)
+                end &+= 1
             }
-            nanoseconds &*= Int64(bitPattern: wholePowersOfTen[9 &- digits])
+            guard end > 20, end < 30 else { return nil }
+            time.digits = UInt8(end &- 20)
+            nanoseconds &*= Int64(bitPattern: wholePowersOfTen[29 &- end])
         }
-        let notation: Notation
-        switch (bytes[10], zulu) {
-        case (UInt8(ascii: "T"), true): notation = .dateTimeZ(UInt8(digits))
-        case (UInt8(ascii: "T"), false): notation = .dateTimeT(UInt8(digits))
-        case (UInt8(ascii: " "), false): notation = .dateTimeSpace(UInt8(digits))
-        default: return nil
+        if end < count {
+            guard let (zone, quarters) = zone(bytes, from: end) else { return nil }
+            (time.zone, time.quarters) = (zone, quarters)
         }
-        let clock = Int64(hour &* 3600 &+ minute &* 60 &+ second)
-        return Reading(seconds: days &* 86_400 &+ clock, nanoseconds: nanoseconds, notation: notation)
+        let clock = Int64(hour &* 3600 &+ minute &* 60 &+ second &- time.quarters &* 900)
+        return Reading(seconds: days &* 86_400 &+ clock, nanoseconds: nanoseconds, time: time)
     }
 
-    /// Writes a date in the given notation, and returns the number of bytes. If the notation is not one of dates or would lose a time of
-    /// day or digits of the second, the date is written as `…T…Z` with as many digits of the second as it needs.
+    /// Writes a date in the given notation, and returns the number of bytes. A second has more fractional digits than the notation if it needs
+    /// them. If the notation is not one of dates, or would lose a time of day or a day, the date is written as `…T…Z`.
     package static func write(seconds: Int64, nanoseconds: Int64, notation: Notation, to out: UnsafeMutablePointer<UInt8>) -> Int {
-        if notation.code >= Notation.yearMonth.code,
-            let count = write(seconds: seconds, nanoseconds: nanoseconds, layout: notation, to: out)
-        {
-            return count
+        if notation == .dateOnly, nanoseconds == 0, seconds % 86_400 == 0 { return writeDay(seconds / 86_400, to: out) }
+        if let count = write(seconds: seconds, nanoseconds: nanoseconds, layout: notation, to: out) { return count }
+        let layout = DateTimeLayout(notation) ?? DateTimeLayout(followsT: true, zone: .zulu, fraction: .needed)
+        switch layout.zone {
+        case .none: return write(seconds: seconds, nanoseconds: nanoseconds, layout, zone: EmptyCollection(), to: out)
+        case .zulu: return write(seconds: seconds, nanoseconds: nanoseconds, layout, zone: CollectionOfOne(UInt8(ascii: "Z")), to: out)
+        default: return write(seconds: seconds, nanoseconds: nanoseconds, layout, zone: layout.zoneText.utf8, to: out)
         }
-        var days = seconds / 86_400, clock = seconds % 86_400
-        if clock < 0 {
-            clock &+= 86_400
-            days &-= 1
-        }
-        var at = writeDay(days, to: out)
-        if notation == .dateOnly, clock == 0, nanoseconds == 0 { return at }
-        var digits = Int(notation.parameter), style = notation.code
-        let known = style == Notation.dateTimeSpace(0).code || style == Notation.dateTimeT(0).code || style == Notation.dateTimeZ(0).code
-        if !known || digits > 9 || nanoseconds % Int64(bitPattern: wholePowersOfTen[9 &- min(digits, 9)]) != 0 {
-            if !known, style != Notation.localDateTime.code { style = Notation.dateTimeZ(0).code }
-            digits = 0
-            while nanoseconds % Int64(bitPattern: wholePowersOfTen[9 &- digits]) != 0 { digits &+= 1 }
-        }
-        out[at] = style == Notation.dateTimeSpace(0).code ? UInt8(ascii: " ") : UInt8(ascii: "T")
-        NumberText.writePadded(UInt64(clock / 3600), digits: 2, to: out + at + 1)
-        out[at &+ 3] = UInt8(ascii: ":")
-        NumberText.writePadded(UInt64(clock / 60 % 60), digits: 2, to: out + at + 4)
-        out[at &+ 6] = UInt8(ascii: ":")
-        NumberText.writePadded(UInt64(clock % 60), digits: 2, to: out + at + 7)
-        at &+= 9
-        if digits > 0 {
-            out[at] = UInt8(ascii: ".")
-            NumberText.writePadded(UInt64(nanoseconds) / wholePowersOfTen[9 &- digits], digits: digits, to: out + at + 1)
-            at &+= 1 &+ digits
-        }
-        if style == Notation.dateTimeZ(0).code {
-            out[at] = UInt8(ascii: "Z")
-            at &+= 1
-        }
-        return at
     }
 
-    private static func writeDay(_ days: Int64, to out: UnsafeMutablePointer<UInt8>) -> Int {
+    static func writeDay(_ days: Int64, to out: UnsafeMutablePointer<UInt8>) -> Int {
         let (year, month, day) = civil(days)
         var at = 0
         if year >= 0, year <= 9999 {

@@ -152,8 +152,15 @@ package enum OriginalText {
         case .date:
             let read = DateText.parse(text, like: notation)
             guard isPresent else { return read == nil }
-            return read.map { $0.seconds == column.words[row] && $0.nanoseconds == column.extra[row] } ?? false
+            guard let read else { return isZone(text, in: notation) }
+            return read.seconds == column.words[row] && read.nanoseconds == column.extra[row]
         default: return !isPresent
         }
+    }
+
+    /// Whether an original text of a date is its zone alone: the rest is written as its notation writes it.
+    package static func isZone(_ text: UnsafeRawBufferPointer, in notation: Notation) -> Bool {
+        guard let layout = DateTimeLayout(notation), layout.zone != .none else { return false }
+        return DateText.zone(text, from: 0) != nil
     }
 }

@@ -74,6 +74,16 @@ struct JSONBytes: ~Copyable {
         run.append(UInt8(ascii: "\""))
     }
 
+    /// Appends a date in its notation, but in another zone.
+    mutating func append(date seconds: Int64, _ nanoseconds: Int64, _ notation: Notation, zone: UnsafeRawBufferPointer) {
+        run.append(UInt8(ascii: "\""))
+        let room = run.room(DateText.room)
+        run.advance(
+            DateText.write(seconds: seconds, nanoseconds: nanoseconds, notation: notation, zone: zone, to: room)
+                ?? DateText.write(seconds: seconds, nanoseconds: nanoseconds, notation: notation, to: room))
+        run.append(UInt8(ascii: "\""))
+    }
+
     mutating func append(uuid: Identifier, upper: Bool) {
         run.append(UInt8(ascii: "\""))
         IdentifierText.write(uuid: uuid, upper: upper, to: run.room(36))

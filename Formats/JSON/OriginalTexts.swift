@@ -19,7 +19,7 @@ struct OriginalTexts {
     }
 
     /// What is written for a row.
-    private enum Form { case none, number, string(UnsafeRawBufferPointer), bool, plainNumber }
+    private enum Form { case none, number, string(UnsafeRawBufferPointer), bool, plainNumber, zone }
 
     private func form(_ text: UnsafeRawBufferPointer, _ row: Int) -> Form {
         let string = isTokens ? OriginalToken.string(text) : nil
@@ -32,6 +32,7 @@ struct OriginalTexts {
             return .number
         }
         if isTokens { return OriginalToken.isBool(text) ? .bool : .none }
+        if column.type.kind == .date, column.isPresent(row), OriginalText.isZone(text, in: notation) { return .zone }
         return column.isPresent(row) ? .plainNumber : .string(text)
     }
 
@@ -41,7 +42,7 @@ struct OriginalTexts {
         return texts.text.withBytes(row) { text in
             switch form(text, row) {
             case .none, .plainNumber: false
-            case .number, .string, .bool: true
+            case .number, .string, .bool, .zone: true
             }
         }
     }
@@ -56,6 +57,7 @@ struct OriginalTexts {
                 loss.plainNumbers += 1
                 return false
             case .number, .bool: out.append(Array(text))
+            case .zone: out.append(date: column.words[row], column.extra[row], notation, zone: text)
             case .string(let text):
                 if !isTokens { loss.textStrings += 1 }
                 out.append(quoted: text)

@@ -103,8 +103,7 @@ struct ParquetShapes {
             let notation = column.notation.standardDate
             if notation == .dateOnly { return leaf(.int32, .date, .date) }
             let unit = ParquetShapes.unit(notation, sample)
-            let isUTC = notation == .plain || notation.code == Notation.dateTimeZ(0).code
-            return leaf(.int64, .timestamp(unit), .timestamp(unit, utc: isUTC))
+            return leaf(.int64, .timestamp(unit), .timestamp(unit, utc: !notation.isLocal))
         case .objectID: return leaf(.fixed, .objectID, length: 12)
         case .uuid: return leaf(.fixed, .uuid, .uuid, length: 16)
         case .any, .embedded:
@@ -117,14 +116,14 @@ struct ParquetShapes {
     /// Returns the unit of dates: microseconds, unless their notation or the sample has finer ones, and nanoseconds of 64 bits hold all of
     /// it.
     private static func unit(_ notation: Notation, _ sample: Column?) -> ParquetFormat.Unit {
-        let hasDigits = [Notation.dateTimeSpace(0).code, Notation.dateTimeZ(0).code, Notation.dateTimeT(0).code].contains(notation.code)
-        guard let sample, sample.extra.count == sample.count else { return hasDigits && notation.parameter > 6 ? .nanos : .micros }
+        let hasNanos = notation.fixedDigits ?? 0 > 6
+        guard let sample, sample.extra.count == sample.count else { return hasNanos ? .nanos : .micros }
         var isFine = false
         for row in 0..<sample.count where sample.isPresent(row) {
             guard abs(sample.words[row]) < 9_223_372_036 else { return .micros }
             if sample.extra[row] % 1000 != 0 { isFine = true }
         }
-        return isFine || hasDigits && notation.parameter > 6 ? .nanos : .micros
+        return isFine || hasNanos ? .nanos : .micros
     }
 
     /// Returns how a logical type is stored; nil if as its storage type.

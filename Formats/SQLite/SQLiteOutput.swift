@@ -34,7 +34,7 @@ struct SQLiteOutputColumn {
     }
 
     /// The notation in which dates are written: one that SQLite's functions know.
-    private var dateNotation: Notation { source.notation.standardDate }
+    private var dateNotation: Notation { source.notation.standardDate.simpleDate }
 
     /// Whether the reader finds the same type, logical type and notation without a record.
     private var isTypeNative: Bool {

@@ -90,6 +90,12 @@ extension firn_sqlite_facts {
         sum.malformed += other.malformed
         sum.inexact += other.inexact
         sum.misfits += other.misfits
+        let zoned: UInt32 = 1 << UInt32(FIRN_SQLITE_DATE_ZONED)
+        if forms & zoned == 0 { sum.zone = other.zone }
+        let haveBoth = forms & other.forms & zoned != 0
+        if haveBoth, (zone.kind, zone.quarters, zone.follows_t) != (other.zone.kind, other.zone.quarters, other.zone.follows_t) {
+            sum.misfits += 1
+        }
         sum.forms |= other.forms
         sum.digits |= other.digits
         sum.has_zero_fraction = has_zero_fraction || other.has_zero_fraction

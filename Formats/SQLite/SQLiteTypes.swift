@@ -96,6 +96,11 @@ extension firn_sqlite_facts {
         // Without a number of digits, a fraction has as many digits as it needs.
         let isFree = !has_zero_fraction
         switch form {
+        case FIRN_SQLITE_DATE_ZONED:
+            guard one != nil || isFree, let kind = DateTimeLayout.Zone(rawValue: UInt8(clamping: zone.kind)) else { return nil }
+            let layout = DateTimeLayout(
+                followsT: zone.follows_t, zone: kind, fraction: one.map { .fixed($0) } ?? .needed, quarters: Int(zone.quarters))
+            return layout.notation
         case FIRN_SQLITE_DATE_DAY: return .dateOnly
         case FIRN_SQLITE_DATE_SPACE: return one.map { .dateTimeSpace($0) }
         case FIRN_SQLITE_DATE_T: return one.map { .dateTimeT($0) } ?? (isFree ? .localDateTime : nil)

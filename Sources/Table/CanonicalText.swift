@@ -75,26 +75,19 @@ private func fixedText(_ x: Double, digits: Int) -> String? {
 
 private func dateText(_ x: Timestamp, _ notation: Notation) -> String {
     func two(_ n: Int64) -> String { (n < 10 ? "0" : "") + String(n) }
-    let days = x.seconds / 86400 - (x.seconds % 86400 < 0 ? 1 : 0), rest = (x.seconds % 86400 + 86400) % 86400
+    let layout = DateTimeLayout(notation) ?? DateTimeLayout(followsT: true, zone: .zulu, fraction: .needed)
+    let seconds = x.seconds &+ Int64(layout.quarters) * 900
+    let days = seconds / 86400 - (seconds % 86400 < 0 ? 1 : 0), rest = (seconds % 86400 + 86400) % 86400
     let (year, month, day) = civil(days)
     var digits = String(year.magnitude)
     while digits.utf8.count < 4 { digits = "0" + digits }
     let date = (year < 0 ? "-" : "") + digits + "-" + two(month) + "-" + two(day)
     if notation == .dateOnly { return date }
     let time = two(rest / 3600) + ":" + two(rest / 60 % 60) + ":" + two(rest % 60)
-    let separator = notation.code == Notation.dateTimeSpace(0).code ? " " : "T"
-    let isLocal = notation == .localDateTime
-    let zone = isLocal || notation.code == Notation.dateTimeSpace(0).code || notation.code == Notation.dateTimeT(0).code ? "" : "Z"
-    var fraction = ""
-    // Only these notations state a number of digits.
-    let hasDigits = Notation.dateTimeSpace(0).code...Notation.dateTimeT(0).code ~= notation.code
-    let fractionDigits = hasDigits ? Int(notation.parameter) : x.nanoseconds == 0 ? 0 : 9
-    if fractionDigits > 0 {
-        fraction = String(x.nanoseconds)
-        while fraction.utf8.count < 9 { fraction = "0" + fraction }
-        fraction = "." + fraction.prefix(fractionDigits)
-    }
-    return date + separator + time + fraction + zone
+    var fraction = String(x.nanoseconds)
+    while fraction.utf8.count < 9 { fraction = "0" + fraction }
+    fraction = "." + fraction.prefix(layout.digits(Int64(x.nanoseconds)))
+    return date + (layout.followsT ? "T" : " ") + time + (fraction == "." ? "" : fraction) + layout.zoneText
 }
 
 /// Returns the year, month and day of a day counted from 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible

@@ -42,7 +42,7 @@ package struct DateLayout: Hashable, Sendable {
         self.time = time
     }
 
-    /// The codes of layouts begin here: see `docs/format/model.md`, "Notations".
+    /// The codes of layouts begin here: see `docs/format/model.md`, "Schema".
     private static let firstCode: UInt8 = 32
 
     package var notation: Notation {

@@ -1,4 +1,5 @@
 import FirnExchange
+import FirnKit
 import FirnTable
 import Testing
 
@@ -32,6 +33,74 @@ import Testing
             for number in 0...40 {
                 let bytes = Array("\(year)-\(month < 10 ? "0" : "")\(month)-\(number < 10 ? "0" : "")\(number)".utf8)
                 #expect(day(bytes) == expectedDay(bytes), "\(year) \(month) \(number)")
+            }
+        }
+    }
+
+    private func text(_ seconds: Int64, _ nanoseconds: Int64, _ notation: Notation) -> String {
+        String(unsafeUninitializedCapacity: DateText.room) { out in
+            DateText.write(seconds: seconds, nanoseconds: nanoseconds, notation: notation, to: out.baseAddress!)
+        }
+    }
+
+    private func read(_ text: String) -> DateText.Reading? { Array(text.utf8).withUnsafeBytes { DateText.parse($0) } }
+
+    @Test func `a date in any layout with a time of day is read back, and its layout is found again`() throws {
+        var random = Random(seed: 7), layouts = 0
+        for code in UInt8(144)...191 {
+            for parameter in UInt8.min...UInt8.max {
+                let notation = Notation(code: code, parameter: parameter)
+                guard let layout = DateTimeLayout(notation) else { continue }
+                layouts += 1
+                for unit: Int64 in [1_000_000_000, 1_000_000, 1_000, 1] {
+                    let seconds = Int64.random(in: -60_000_000_000...200_000_000_000, using: &random)
+                    let nanoseconds = Int64.random(in: 0..<1_000_000_000, using: &random) / unit * unit
+                    let written = text(seconds, nanoseconds, notation)
+                    let found = try #require(read(written), "\(notation) \(written)")
+                    #expect(found.seconds == seconds && found.nanoseconds == nanoseconds, "\(notation) \(written)")
+                    let time = try #require(found.time)
+                    // Hours and minutes after a space are written as other layouts write them.
+                    let isFull = layout.zone == .hours && layout.quarters % 4 != 0
+                    #expect(time.followsT == layout.followsT && time.quarters == layout.quarters, "\(notation) \(written)")
+                    #expect(time.zone == (isFull ? .colon : layout.zone), "\(notation) \(written)")
+                    #expect(Int(time.digits) == layout.digits(nanoseconds))
+                }
+                // The simple notations have codes of their own.
+                if let again = layout.notation, again.code >= 144 { #expect(again == notation) }
+            }
+        }
+        #expect(layouts == 12 * (7 * 127 + 5))
+    }
+
+    @Test func `zones are read in their forms only`() {
+        let valid = ["Z", "+00:00", "+0000", "+00", "-08:00", "+05:45", "+0545", "+14", "-12:00", "+15:45"]
+        for zone in valid { #expect(read("2024-02-29T12:00:00" + zone) != nil, "\(zone)") }
+        for zone in [" UTC", " +02:00", " +0200", "Z", "+02"] { #expect(read("2024-02-29 12:00:00.5" + zone) != nil, "\(zone)") }
+        #expect(read("2024-02-29T00:00:00+02:00")?.seconds == read("2024-02-28T22:00:00Z")?.seconds)
+        #expect(read("2024-02-28T23:30:00-05:45")?.seconds == read("2024-02-29T05:15:00Z")?.seconds)
+        for zone in [
+            "-00:00", "-0000", "-00", "+16:00", "+02:07", "+2:00", "+02:0", "+02:000", "+020", "+", "-", " ", "z", "ZZ", " Z", " +02",
+            "UTC", " utc",
+            " GMT", "+02:60", "+0x:00", "+02-00", "  +02:00", "+02:00 ",
+        ] {
+            #expect(read("2024-02-29T12:00:00" + zone) == nil, "\(zone)")
+            #expect(read("2024-02-29 12:00:00.25" + zone) == nil, "\(zone)")
+        }
+    }
+
+    @Test func `the ways to write the fraction of a second are those that write the same digits`() {
+        for digits in UInt8(0)...9 {
+            for tail in 0...Int(digits) {
+                // The last `tail` digits are zeros.
+                let all = "123456789".prefix(Int(digits) - tail) + String(repeating: "0", count: tail)
+                let nanoseconds = Int64(all + String(repeating: "0", count: 9 - Int(digits))) ?? 0
+                let found = DateFractions(digits: digits, nanoseconds: nanoseconds)
+                for (i, fraction) in DateTimeLayout.Fraction.all.enumerated() {
+                    let layout = DateTimeLayout(followsT: true, zone: .none, fraction: fraction)
+                    let isFixedLonger = if case .fixed(let count) = fraction { count != digits } else { false }
+                    let fits = layout.digits(nanoseconds) == Int(digits) && !isFixedLonger
+                    #expect(found.contains(DateFractions(rawValue: 1 << UInt16(i))) == fits, "\(all) \(fraction)")
+                }
             }
         }
     }

@@ -39,6 +39,32 @@ import Testing
         #expect(read.remarks == ["column \"t.mixed\" has values of several types, and is any: 1 integer, 1 text"])
     }
 
+    @Test func `dates with one zone are dates`() throws {
+        let path = try databases.make(
+            """
+            CREATE TABLE t (a TIMESTAMP, b DATETIME, c DATETIME, d DATETIME, e TIMESTAMP, f TIMESTAMP);
+            INSERT INTO t VALUES ('2024-06-01T00:00:00+02:00', '2024-06-01 00:00:00.123+00:00', '2024-06-01 00:00:00 UTC', '2024-06-01 00:00:00 +0530',
+                '2024-06-01T00:00:00+02:00', '2024-06-01 00:00:00-00:00');
+            INSERT INTO t VALUES ('2024-06-02T00:00:00+02:00', '2024-06-01 00:00:00.500+00:00', '2024-06-01 00:00:00 UTC', '2024-06-01 00:00:00 +0530',
+                '2024-06-01T00:00:00+01:00', '2024-06-01 00:00:00-00:00');
+            """)
+        let read = try ReadDatabase(path)
+        #expect(read.columns("t") == "a date?, b date?, c date?, d date?, e string?, f string?")
+        let notations = try #require(read.schema["t"]).columns.map(\.notation)
+        func layout(_ followsT: Bool, _ zone: DateTimeLayout.Zone, _ digits: UInt8, _ quarters: Int = 0) -> Notation? {
+            DateTimeLayout(followsT: followsT, zone: zone, fraction: .fixed(digits), quarters: quarters).notation
+        }
+        #expect(notations[0] == layout(true, .colon, 0, 8) && notations[1] == layout(false, .colon, 3))
+        #expect(notations[2] == layout(false, .utc, 0) && notations[3] == layout(false, .spacedDigits, 0, 22))
+        let row = try #require(read.rows["t"])[0]
+        let texts = zip(row, notations).map { canonicalText($0, notation: $1) }
+        #expect(
+            texts[..<4] == [
+                "2024-06-01T00:00:00+02:00", "2024-06-01 00:00:00.123+00:00", "2024-06-01 00:00:00 UTC", "2024-06-01 00:00:00 +0530",
+            ])
+        #expect(row[0] == .date(Timestamp(seconds: 1_717_192_800)) && row[3] == .date(Timestamp(seconds: 1_717_180_200)))
+    }
+
     @Test func `texts that are not UTF-8 are kept as bytes and reported`() throws {
         let read = try ReadDatabase(databases.make("CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x'), (CAST(x'ff41' AS TEXT)), ('é')"))
         #expect(read.values("t", 0) == [.string("x"), .data([0xFF, 0x41]), .string("é")])

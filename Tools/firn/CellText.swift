@@ -96,6 +96,9 @@ enum CellText {
         spelled(DateText.room) { DateText.write(seconds: value.seconds, nanoseconds: Int64(value.nanoseconds), notation: notation, to: $0) }
     }
 
+    /// Returns a date in a notation.
+    static func example(of notation: Notation) -> String { date(Timestamp(seconds: 1_456_784_111, nanoseconds: 0), notation) }
+
     private static func spelled(_ room: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) -> String {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: room) { buffer in
             let count = body(buffer.baseAddress!)

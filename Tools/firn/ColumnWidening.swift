@@ -60,11 +60,13 @@ struct ColumnWidening {
         return result
     }
 
-    /// Returns the original texts of a column of numbers that has a layout or exponents of two digits in the union, and another notation in the
-    /// input: the text of each cell that is written differently in the union. Returns nil for other columns.
+    /// Returns the original texts of a column that has another notation in the input than in the union, where it is one of numbers with a
+    /// layout or with exponents of two digits, or of dates with a zone: the text of each cell that is written differently in the union. Returns
+    /// nil for other columns.
     private func originals(of target: Int, _ values: Column, _ batch: [Column]) -> Column? {
         let column = to.type.columns[target], layout = NumberLayout(column.notation)
-        guard layout != nil || column.notation.hasTwoDigitExponent, let source = sources[target],
+        let hasZone = column.type.kind == .date && !column.notation.isLocal
+        guard layout != nil || column.notation.hasTwoDigitExponent || hasZone, let source = sources[target],
             from.type.columns[source].notation != column.notation || from.type.columns[source].type.kind != column.type.kind
         else { return nil }
         let old = Side(column: from.type.columns[source], schema: from.schema), kept = companions[source].map { batch[$0] }
@@ -81,11 +83,14 @@ struct ColumnWidening {
             let text: String, new: String
             if let layout {
                 (text, new) = (old.text(batch[source], row), NumberText.text(values, row: row, layout))
+            } else if hasZone {
+                let value = batch[source].value(at: row)
+                (text, new) = (old.text(value), CellText.text(value, column, in: to.schema))
             } else {
                 let value = batch[source].value(at: row)
                 (text, new) = (ColumnWidening.text(value, old.column.notation), ColumnWidening.text(value, column.notation))
             }
-            guard text != new, texts.append(.string(text)) else {
+            guard text != new, texts.append(.string(hasZone ? DateText.original(text, in: column.notation) : text)) else {
                 texts.appendNull()
                 continue
             }

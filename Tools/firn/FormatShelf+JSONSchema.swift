@@ -103,9 +103,11 @@ struct SchemaAsJSON {
     private func date(_ column: ColumnSchema) -> [(String, JSONDocument)] {
         let notation = column.notation.standardDate
         if notation == .dateOnly { return [("type", .string("string")), ("format", .string("date"))] }
-        // Texts without a zone are no date-time of RFC 3339.
-        guard notation == .plain || notation.code == Notation.dateTimeZ(0).code else {
-            return [("type", .string("string")), ("description", .string("a date and time without a zone"))]
+        // A date-time of RFC 3339 has a zone, with a colon in an offset.
+        let layout = DateTimeLayout(notation)
+        guard let layout, layout.followsT, layout.zone == .zulu || layout.zone == .colon else {
+            let zone = notation.isLocal ? "without a zone" : "such as \"\(CellText.example(of: notation))\""
+            return [("type", .string("string")), ("description", .string("a date and time \(zone)"))]
         }
         return [("type", .string("string")), ("format", .string("date-time"))]
     }

@@ -66,16 +66,49 @@ enum SchemaText {
         if let pattern = notation.datePattern { return pattern }
         if let layout = NumberLayout(notation) { return layout.example }
         if let known = notations.first(where: { $0.notation == notation }) { return known.name }
-        return notationsWithDigits.first { $0.code == notation.code }.map { "\($0.name)(\(notation.parameter))" }
+        if let known = notationsWithDigits.first(where: { $0.code == notation.code }) { return "\(known.name)(\(notation.parameter))" }
+        return notation == .plain ? nil : DateTimeLayout(notation)?.name
     }
 
     static func notation(_ text: String) -> Notation? {
         if let known = notations.first(where: { $0.name == text }) { return known.notation }
         let name = text.prefix { $0 != "(" }
         guard let known = notationsWithDigits.first(where: { $0.name == name }) else {
-            return text == "plain" ? .plain : Notation(datePattern: text) ?? NumberLayout(example: text)?.notation
+            if text == "plain" { return .plain }
+            return Notation(datePattern: text) ?? NumberLayout(example: text)?.notation ?? DateTimeLayout(name: text)?.notation
         }
         guard text.last == ")", let digits = UInt8(text.dropFirst(name.count + 1).dropLast()) else { return nil }
         return Notation(code: known.code, parameter: digits)
+    }
+}
+
+extension DateTimeLayout {
+    /// The names of the fractional digits.
+    private static let fractionNames: [(fraction: Fraction, name: String)] =
+        Fraction.all.compactMap { fraction in
+            if case .fixed(let digits) = fraction { (fraction, String(digits)) } else { nil }
+        } + [(.needed, "as needed"), (.noneOrSix, "0 or 6"), (.threes, "0, 3, 6 or 9")]
+
+    /// The name in the text of a schema: what separates day and time, the zone, and the fractional digits, such as `dateTime(T+02:00, 6)`.
+    fileprivate var name: String? {
+        DateTimeLayout.fractionNames.first { $0.fraction == fraction }.map {
+            "dateTime(\(followsT ? "T" : "space")\(zoneText), \($0.name))"
+        }
+    }
+
+    fileprivate init?(name: String) {
+        guard name.hasPrefix("dateTime("), name.hasSuffix(")") else { return nil }
+        let inside = name.dropFirst("dateTime(".count).dropLast()
+        guard let comma = inside.firstIndex(of: ",") else { return nil }
+        let digits = inside[comma...].dropFirst().drop { $0 == " " }
+        guard let fraction = DateTimeLayout.fractionNames.first(where: { $0.name == digits })?.fraction else { return nil }
+        var zone = inside[..<comma]
+        let followsT = zone.hasPrefix("T")
+        guard followsT || zone.hasPrefix("space") else { return nil }
+        zone = zone.dropFirst(followsT ? 1 : "space".count)
+        self.init(followsT: followsT, zone: .none, fraction: fraction)
+        guard !zone.isEmpty else { return }
+        guard let read = DateTimeLayout.zone(Array(zone.utf8)[...]) else { return nil }
+        (self.zone, quarters) = read
     }
 }

@@ -36,6 +36,10 @@ final class UnionColumn {
     private var hasTexts = false, hasTokens = false
     /// Whether an input without a layout of numbers has original texts that may be numbers.
     private var hasNumbersInTexts = false
+    /// The layouts of dates that fit all values so far, without their zones; nil before the first input with values.
+    private var commonTimes: [DateTimeLayout]?
+    /// Whether an input is not CSV, so that it has no texts of cells.
+    private var hasOtherInputs = false
     /// The types that fit all values so far, in some notation.
     private var commonKinds: Set<ScalarKind>?
 
@@ -71,6 +75,7 @@ final class UnionColumn {
         // Columns of CSV with collections or objects were read from JSON.
         let isJSON = column.type.isCollection || column.type.kind == .embedded || column.type.kind == .any
         isText = isText || (input.isText && !isJSON)
+        hasOtherInputs = hasOtherInputs || !input.isText || isJSON
         if facts == nil { isUnsure = true }
         var type = column.type
         (type.isOptional, type.elementIsOptional, type.target) = (false, false, nil)
@@ -95,6 +100,10 @@ final class UnionColumn {
     func fit(_ readings: [ColumnFacts.Reading]) {
         guard !readings.isEmpty else { return }
         common = common.map { known in known.filter(readings.contains) } ?? readings
+        let times = readings.compactMap { reading in
+            reading.kind == .date ? DateTimeLayout(reading.notation).flatMap { $0.zone == .none ? nil : $0.inZone(.zulu) } : nil
+        }
+        commonTimes = commonTimes.map { known in known.filter(times.contains) } ?? times
         commonKinds = commonKinds.map { $0.intersection(readings.map(\.kind)) } ?? Set(readings.map(\.kind))
     }
 
@@ -134,6 +143,10 @@ final class UnionColumn {
                 (column.type.kind, column.notation) = (reading.kind, reading.notation)
                 return
             }
+            if let notation = commonTime {
+                (column.type.kind, column.notation) = (.date, notation)
+                return
+            }
             if let (kind, layout) = commonLayout {
                 (column.type.kind, column.notation) = (kind, layout.notation)
                 return
@@ -160,6 +173,16 @@ final class UnionColumn {
         return uses.first { $0.notation.hasTwoDigitExponent }?.notation
     }
 
+    /// The notation of dates of CSV that differ in their zones; the zones of those that differ from it are original texts. Nil for other
+    /// columns.
+    private var commonTime: Notation? {
+        let main = uses.max { $0.inputs < $1.inputs }
+        guard !hasOtherInputs, let layout = commonTimes?.first, let main, let zoned = DateTimeLayout(main.notation),
+            uses.allSatisfy({ $0.type.kind == .date && !$0.type.isCollection })
+        else { return nil }
+        return layout.inZone(zoned.zone, quarters: zoned.quarters).notation
+    }
+
     /// The type and layout of numbers that differ only in their groups of digits and in the number of digits of their fractions; nil if any
     /// of them has another decimal mark, or is no number.
     private var commonLayout: (ScalarKind, NumberLayout)? {
@@ -180,7 +203,8 @@ final class UnionColumn {
     func needsCompanion(_ column: ColumnSchema) -> Bool {
         guard ![.string, .any, .link, .data].contains(column.type.kind) else { return false }
         if column.type.isCollection || column.type.kind == .embedded { return hasOriginals }
-        return hasOriginals || isContested && (NumberLayout(column.notation) != nil || column.notation.hasTwoDigitExponent)
+        let hasZones = column.type.kind == .date && commonTime == column.notation
+        return hasOriginals || isContested && (NumberLayout(column.notation) != nil || column.notation.hasTwoDigitExponent || hasZones)
     }
 
     /// Whether the original texts of the column, as it is in the union, are tokens of JSON.

@@ -88,10 +88,45 @@ typedef struct {
     int64_t seconds, nanoseconds;
     int form, digits;
     bool ends_in_zero;
+    /// For FIRN_SQLITE_DATE_ZONED.
+    firn_zone zone;
 } firn_date;
 
-/// Reads `2016-09-29`, then `T` or a space and `10:11:12`, with up to nine digits of a fraction, and after `T` also `Z`. A year has four digits, or more
-/// that do not begin with 0, and can have a minus sign. Returns false for any other text.
+/// Reads the zone at the end of a date: `Z`, ` UTC`, or an offset of whole quarters of an hour: `+02`, `+0200`, `+02:00`, the last two also after a
+/// space. Returns false for any other text, and for `-00:00`, whose meaning is that the zone is not known.
+static inline bool read_zone(const uint8_t *at, const uint8_t *end, firn_zone *out) {
+    out->quarters = 0;
+    if (end - at == 1 && *at == 'Z') {
+        out->kind = FIRN_SQLITE_ZONE_ZULU;
+        return true;
+    }
+    if (end - at == 4 && at[0] == ' ' && at[1] == 'U' && at[2] == 'T' && at[3] == 'C') {
+        out->kind = FIRN_SQLITE_ZONE_UTC;
+        return true;
+    }
+    bool spaced = at < end && *at == ' ';
+    if (spaced) at++;
+    if (end - at < 3 || (*at != '+' && *at != '-')) return false;
+    bool below = *at++ == '-', colon = false;
+    int hours, minutes = 0;
+    if (!two_digits(at, &hours)) return false;
+    at += 2;
+    out->kind = FIRN_SQLITE_ZONE_HOURS;
+    if (at < end) {
+        colon = *at == ':';
+        if (colon) at++;
+        if (end - at != 2 || !two_digits(at, &minutes)) return false;
+        out->kind = colon ? spaced ? FIRN_SQLITE_ZONE_SPACED_COLON : FIRN_SQLITE_ZONE_COLON : spaced ? FIRN_SQLITE_ZONE_SPACED_DIGITS : FIRN_SQLITE_ZONE_DIGITS;
+    } else if (spaced) {
+        return false;
+    }
+    if (hours > 15 || minutes > 59 || minutes % 15 || (below && hours + minutes == 0)) return false;
+    out->quarters = (hours * 4 + minutes / 15) * (below ? -1 : 1);
+    return true;
+}
+
+/// Reads `2016-09-29`, then `T` or a space and `10:11:12`, with up to nine digits of a fraction, and a zone if there is one. A year has four digits, or
+/// more that do not begin with 0, and can have a minus sign. Returns false for any other text.
 static inline bool read_date(const uint8_t *at, int64_t count, firn_date *out) {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     const uint8_t *end = at + count;
@@ -136,7 +171,12 @@ static inline bool read_date(const uint8_t *at, int64_t count, firn_date *out) {
         at++;
         out->form = FIRN_SQLITE_DATE_Z;
     }
-    return at == end;
+    if (at == end) return true;
+    if (!read_zone(at, end, &out->zone)) return false;
+    out->zone.follows_t = out->form == FIRN_SQLITE_DATE_T;
+    out->form = FIRN_SQLITE_DATE_ZONED;
+    out->seconds -= out->zone.quarters * 900;
+    return true;
 }
 
 /// Whether a number has at most `precision` digits, `scale` of them after the point.
@@ -159,6 +199,10 @@ static inline void test_number(firn_sqlite_facts *facts, double value) {
 
 // MARK: Survey
 
+static inline bool is_same_zone(const firn_zone *a, const firn_zone *b) {
+    return a->kind == b->kind && a->quarters == b->quarters && a->follows_t == b->follows_t;
+}
+
 static inline void note_text(firn_sqlite_facts *facts, const firn_cell *cell) {
     facts->texts++;
     if (!is_utf8(cell->bytes, cell->count)) facts->malformed++;
@@ -167,6 +211,13 @@ static inline void note_text(firn_sqlite_facts *facts, const firn_cell *cell) {
     if (!read_date(cell->bytes, cell->count, &date)) {
         facts->misfits++;
         return;
+    }
+    if (date.form == FIRN_SQLITE_DATE_ZONED) {
+        if (facts->forms & 1u << FIRN_SQLITE_DATE_ZONED && !is_same_zone(&facts->zone, &date.zone)) {
+            facts->misfits++;
+            return;
+        }
+        facts->zone = date.zone;
     }
     facts->forms |= 1u << date.form;
     facts->digits |= 1u << date.digits;

@@ -60,11 +60,17 @@ extension Binder {
         }
     }
 
-    /// Parses a date as written in queries, or ISO 8601 in UTC.
+    /// Parses a date as written in queries, or ISO 8601; without a zone, in UTC.
     private static func date(_ text: String) -> Timestamp? {
-        var text = text
-        if text.last == "Z" { text.removeLast() }
-        var fraction = ""
+        var text = text, quarters = 0, fraction = ""
+        let bytes = Array(text.utf8), dayAndTime = 19
+        if bytes.last == UInt8(ascii: "Z") {
+            text.removeLast()
+        } else if let end = bytes.indices.dropFirst(dayAndTime).first(where: { "+- ".utf8.contains(bytes[$0]) }) {
+            guard let zone = DateTimeLayout.zone(bytes[end...]) else { return nil }
+            quarters = zone.quarters
+            text = String(decoding: bytes[..<end], as: UTF8.self)
+        }
         if let point = text.lastIndex(of: ".") {
             fraction = String(text[text.index(after: point)...])
             text = String(text[..<point])
@@ -78,6 +84,7 @@ extension Binder {
             for _ in fraction.utf8.count..<9 { nanoseconds *= 10 }
             date.nanoseconds = nanoseconds
         }
+        date.seconds -= Int64(quarters) * 900
         return date
     }
 

@@ -249,7 +249,8 @@ struct Lexer {
         return Lexer.operators.contains(String(decoding: word, as: UTF8.self).lowercased())
     }
 
-    /// Reads `YYYY-MM-DD`, optionally with `@HH:MM:SS[:nanoseconds]` (or `T` instead of `@`), in UTC.
+    /// Reads `YYYY-MM-DD`, optionally with `@HH:MM:SS[:nanoseconds]`, in UTC; or, as in ISO 8601, with `T` instead of `@`, a fraction after a
+    /// point, and `Z` or an offset such as `+02:00`.
     private mutating func calendarDate() throws(QueryError) -> Timestamp? {
         let start = at
         var scan = at
@@ -282,6 +283,11 @@ struct Lexer {
                     throw QueryError(.syntax, "not a time of day", at: start, expected: "nanoseconds after the third colon")
                 }
                 nanoseconds = value
+            } else {
+                let rest = isoRest(scan)
+                nanoseconds = rest.nanoseconds
+                seconds -= rest.quarters * 900
+                scan = rest.end
             }
         }
         at = scan
@@ -290,6 +296,25 @@ struct Lexer {
             return nil
         }
         return Timestamp(seconds: Int64(days) * 86_400 + Int64(seconds), nanoseconds: Int32(nanoseconds))
+    }
+
+    /// Reads what follows the seconds of a time in ISO 8601: a fraction and a zone, of which each may be absent.
+    private func isoRest(_ start: Int) -> (nanoseconds: Int, quarters: Int, end: Int) {
+        var at = start, nanoseconds = 0
+        if at + 1 < bytes.count, bytes[at] == UInt8(ascii: "."), isDigit(bytes[at + 1]) {
+            var unit = 100_000_000, end = at + 1
+            while end < bytes.count, isDigit(bytes[end]), end <= at + 9 {
+                nanoseconds += Int(bytes[end] - 48) * unit
+                unit /= 10
+                end += 1
+            }
+            at = end
+        }
+        for length in [1, 6] where at + length <= bytes.count {
+            guard let (zone, quarters) = DateTimeLayout.zone(bytes[at..<(at + length)]), zone == .zulu || zone == .colon else { continue }
+            return (nanoseconds, quarters, at + length)
+        }
+        return (nanoseconds, 0, at)
     }
 
     /// Reads `T<seconds>:<nanoseconds>`; both numbers carry the sign.

@@ -55,6 +55,12 @@ int firn_sqlite_maximum_columns(sqlite3 *db);
 /// A number that differs if a file was changed.
 uint64_t firn_sqlite_stamp(const char *path);
 
+/// The zone of a date and time: FIRN_SQLITE_ZONE_…, the offset in quarters of an hour, and whether `T` precedes the time.
+typedef struct {
+    int32_t kind, quarters;
+    bool follows_t;
+} firn_zone;
+
 /// What the values of a column are.
 typedef struct {
     int64_t nulls, integers, reals, texts, blobs;
@@ -70,10 +76,22 @@ typedef struct {
     uint32_t forms, digits;
     /// Whether a fraction ends in 0.
     bool has_zero_fraction;
+    /// The zone of all dates of FIRN_SQLITE_DATE_ZONED.
+    firn_zone zone;
 } firn_sqlite_facts;
 
 enum { FIRN_SQLITE_TEST_NONE, FIRN_SQLITE_TEST_DECIMAL, FIRN_SQLITE_TEST_FLOAT, FIRN_SQLITE_TEST_DATE };
-enum { FIRN_SQLITE_DATE_DAY, FIRN_SQLITE_DATE_SPACE, FIRN_SQLITE_DATE_T, FIRN_SQLITE_DATE_Z };
+enum { FIRN_SQLITE_DATE_DAY, FIRN_SQLITE_DATE_SPACE, FIRN_SQLITE_DATE_T, FIRN_SQLITE_DATE_Z, FIRN_SQLITE_DATE_ZONED };
+/// `Z`, ` UTC`, `+02:00`, `+0200`, `+02`, ` +02:00`, ` +0200`: as in `DateTimeLayout.Zone`.
+enum {
+    FIRN_SQLITE_ZONE_ZULU = 1,
+    FIRN_SQLITE_ZONE_UTC,
+    FIRN_SQLITE_ZONE_COLON,
+    FIRN_SQLITE_ZONE_DIGITS,
+    FIRN_SQLITE_ZONE_HOURS,
+    FIRN_SQLITE_ZONE_SPACED_COLON,
+    FIRN_SQLITE_ZONE_SPACED_DIGITS
+};
 
 /// Steps over rows and adds what their values are to `facts`; the first one is of column `first`. If `first` is 1, column 0 is the row id. A table with more
 /// than `maximum_rows` rows is in disorder.

@@ -1,0 +1,231 @@
+import FirnExchange
+import FirnTable
+
+/// What the text of a date determines of its notation.
+struct CSVDateForm {
+    /// What must be the same in all dates of a notation.
+    enum Form: Hashable, Sendable {
+        case day, month
+        /// A day with a time of day as in ISO 8601, after `T` or a space.
+        case time(followsT: Bool, hasZone: Bool)
+        /// Numbers with a separator. The time is without padding.
+        case layout(DateLayout.Separator, isYearFirst: Bool, hasShortYear: Bool, DateLayout.Time?)
+    }
+
+    let form: Form
+    /// For days with a time of day: how it is written, and the ways to write its fractional digits.
+    var time: DateText.TimeForm?
+    var fractions = DateFractions.all
+    /// For layouts with the year last: whether the date exists with the month first, and with the day first.
+    var canBeMonthFirst = true, canBeDayFirst = true
+    var canBePadded = true, canBeUnpadded = true
+    var hourCanBePadded = true, hourCanBeUnpadded = true
+    /// For months: whether the text cannot be a pair of years such as 2009-10.
+    var isCertain = true
+
+    init?(_ text: UnsafeRawBufferPointer) {
+        guard text.count >= 6, text.count <= 40, text[0] &- 48 <= 9 else { return nil }
+        if let reading = DateText.parse(text) {
+            guard let time = reading.time else {
+                form = .day
+                return
+            }
+            form = .time(followsT: time.followsT, hasZone: time.zone != .none)
+            self.time = time
+            fractions = DateFractions(digits: time.digits, nanoseconds: reading.nanoseconds)
+            return
+        }
+        if let month = DateText.parseMonth(text) {
+            form = .month
+            let parts = DateText.civil(month / 86_400)
+            isCertain = parts.month != (parts.year + 1) % 100
+            return
+        }
+        guard let fields = DateFields(text) else { return nil }
+        if fields.isYearFirst {
+            guard fields.date(.yearMonthDay) != nil else { return nil }
+        } else {
+            // Dates with points begin with the day.
+            canBeMonthFirst = fields.separator != .point && fields.date(.monthDayYear, shortYears: true) != nil
+            canBeDayFirst = fields.date(.dayMonthYear, shortYears: true) != nil
+            guard canBeMonthFirst || canBeDayFirst else { return nil }
+        }
+        canBePadded = fields.canBePadded
+        canBeUnpadded = fields.canBeUnpadded
+        var time = fields.time
+        time?.isPadded = true
+        if time != nil {
+            hourCanBePadded = fields.hourCanBePadded
+            hourCanBeUnpadded = fields.hourCanBeUnpadded
+        }
+        form = .layout(fields.separator, isYearFirst: fields.isYearFirst, hasShortYear: fields.hasShortYear, time)
+    }
+}
+
+/// The dates of a form, and how many of them allow each of the properties that the form leaves open.
+struct CSVDateCount: Sendable {
+    let form: CSVDateForm.Form
+    private(set) var sample = CSVSample()
+    private(set) var monthFirst = 0, dayFirst = 0
+    private var certain = 0
+    private(set) var padded = 0, unpadded = 0, hourPadded = 0, hourUnpadded = 0
+    /// For days with a time of day.
+    private var times = CSVTimeCount()
+
+    init(form: CSVDateForm.Form) { self.form = form }
+
+    mutating func note(_ date: CSVDateForm, _ cell: CSVCellText) {
+        sample.note(cell)
+        if date.canBeMonthFirst { monthFirst += 1 }
+        if date.canBeDayFirst { dayFirst += 1 }
+        if date.canBePadded { padded += 1 }
+        if date.canBeUnpadded { unpadded += 1 }
+        if date.hourCanBePadded { hourPadded += 1 }
+        if date.hourCanBeUnpadded { hourUnpadded += 1 }
+        if date.isCertain { certain += 1 }
+        if let time = date.time { times.note(time, date.fractions) }
+    }
+
+    /// Counts more dates that allow all properties.
+    mutating func add(_ more: Int) {
+        sample.add(more)
+        monthFirst += more
+        dayFirst += more
+        padded += more
+        unpadded += more
+        hourPadded += more
+        hourUnpadded += more
+        certain += more
+    }
+
+    mutating func merge(_ later: CSVDateCount, after rows: Int) {
+        sample.merge(later.sample, after: rows)
+        monthFirst += later.monthFirst
+        dayFirst += later.dayFirst
+        padded += later.padded
+        unpadded += later.unpadded
+        hourPadded += later.hourPadded
+        hourUnpadded += later.hourUnpadded
+        certain += later.certain
+        times.merge(later.times)
+    }
+
+    /// The number of dates with another zone than most.
+    var otherZones: Int { times.otherZones }
+
+    /// The notations that write all of the dates, apart from their zones, if they have a time of day as in ISO 8601.
+    var commonTimes: [Notation] {
+        guard case .time(let followsT, _) = form else { return [] }
+        return times.common(followsT: followsT)
+    }
+
+    /// Why dates are not read as such.
+    enum Doubt { case order, mixed, shortYear, season, fractions }
+
+    /// Returns the notation of the dates, and how many have another spelling; or why they are not read as dates. `wanted` are the notations
+    /// that were requested: they decide what the dates leave open.
+    func notation(wanted: [Notation]) -> Result<(notation: Notation, unusual: Int), CSVDoubt> {
+        switch form {
+        case .day: return .success((.dateOnly, 0))
+        case .time(let followsT, _):
+            // Many original texts would take more than the texts of the column.
+            guard let (notation, unusual) = times.notation(followsT: followsT), unusual <= sample.count / 10 else {
+                return .failure(CSVDoubt(doubt: .fractions))
+            }
+            return .success((notation, unusual))
+        case .month:
+            guard certain > 0 || wanted.contains(.yearMonth) else { return .failure(CSVDoubt(doubt: .season)) }
+            return .success((.yearMonth, 0))
+        case .layout(let separator, let isYearFirst, let hasShortYear, let time):
+            let count = sample.count
+            let asked = wanted.compactMap(DateLayout.init).filter {
+                $0.separator == separator && ($0.order == .yearMonthDay) == isYearFirst && $0.hasShortYear == hasShortYear
+            }
+            guard !hasShortYear || !asked.isEmpty else { return .failure(CSVDoubt(doubt: .shortYear)) }
+            var order = DateLayout.Order.yearMonthDay
+            if !isYearFirst {
+                if asked.count == 1 || separator == .point {
+                    order = asked.first?.order ?? .dayMonthYear
+                } else if monthFirst == count, dayFirst < count {
+                    order = .monthDayYear
+                } else if dayFirst == count, monthFirst < count {
+                    order = .dayMonthYear
+                } else {
+                    return .failure(CSVDoubt(doubt: monthFirst == count && dayFirst == count ? .order : .mixed))
+                }
+            }
+            let fitting = order == .monthDayYear ? monthFirst : order == .dayMonthYear ? dayFirst : count
+            guard fitting == count else { return .failure(CSVDoubt(doubt: .mixed)) }
+            var layout = DateLayout(order, separator, isPadded: padded >= unpadded, time: time)
+            layout.hasShortYear = hasShortYear
+            layout.time?.isPadded = hourPadded >= hourUnpadded
+            let unusual = count - max(padded, unpadded) + (time == nil ? 0 : count - max(hourPadded, hourUnpadded))
+            return .success((layout.notation, unusual))
+        }
+    }
+}
+
+/// Why dates are not read as dates.
+struct CSVDoubt: Error { let doubt: CSVDateCount.Doubt }
+
+/// How the times of day of a column are written: the number of those that each way to write fractional digits fits, and of each zone.
+private struct CSVTimeCount: Sendable {
+    private struct Zone {
+        let kind: DateTimeLayout.Zone
+        let quarters: Int
+        var count = 0
+    }
+
+    private var count = 0
+    /// In the order of `DateTimeLayout.Fraction`.
+    private var fractions: [Int] = []
+    private var zones: [Zone] = []
+
+    mutating func note(_ time: DateText.TimeForm, _ allowed: DateFractions) {
+        count += 1
+        if fractions.isEmpty { fractions = [Int](repeating: 0, count: DateTimeLayout.Fraction.all.count) }
+        var left = allowed.rawValue
+        while left != 0 {
+            fractions[left.trailingZeroBitCount] += 1
+            left &= left &- 1
+        }
+        note(time.zone, time.quarters, 1)
+    }
+
+    private mutating func note(_ kind: DateTimeLayout.Zone, _ quarters: Int, _ cells: Int) {
+        if let index = zones.indices.first(where: { zones[$0].quarters == quarters && zones[$0].kind == kind }) {
+            zones[index].count += cells
+        } else {
+            zones.append(Zone(kind: kind, quarters: quarters, count: cells))
+        }
+    }
+
+    mutating func merge(_ later: CSVTimeCount) {
+        count += later.count
+        if fractions.isEmpty { fractions = later.fractions } else { for (i, more) in later.fractions.enumerated() { fractions[i] += more } }
+        for zone in later.zones { note(zone.kind, zone.quarters, zone.count) }
+    }
+
+    /// The zone of most dates: of those with the same number, the first.
+    private var main: Zone? { zones.reduce(zones.first) { $1.count > $0?.count ?? 0 ? $1 : $0 } }
+
+    /// The number of dates with another zone than most.
+    var otherZones: Int { count - (main?.count ?? 0) }
+
+    /// The notations that write all of the dates, apart from their zones.
+    func common(followsT: Bool) -> [Notation] {
+        guard let main else { return [] }
+        return zip(fractions, DateTimeLayout.Fraction.all).compactMap { cells, fraction in
+            guard cells == count else { return nil }
+            return DateTimeLayout(followsT: followsT, zone: main.kind, fraction: fraction, quarters: main.quarters).notation
+        }
+    }
+
+    /// Returns the notation that most dates have, and how many have other fractional digits; nil if no notation writes them.
+    func notation(followsT: Bool) -> (notation: Notation, unusual: Int)? {
+        guard let main, let most = fractions.max(), let index = fractions.firstIndex(of: most) else { return nil }
+        let layout = DateTimeLayout(
+            followsT: followsT, zone: main.kind, fraction: DateTimeLayout.Fraction.all[index], quarters: main.quarters)
+        return layout.notation.map { ($0, count - most) }
+    }
+}
