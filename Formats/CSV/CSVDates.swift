@@ -168,64 +168,75 @@ struct CSVDateCount: Sendable {
 /// Why dates are not read as dates.
 struct CSVDoubt: Error { let doubt: CSVDateCount.Doubt }
 
-/// How the times of day of a column are written: the number of those that each way to write fractional digits fits, and of each zone.
+/// The number of times that each of a few keys occurs.
+private struct Tally<Key: Equatable & Sendable>: Sendable {
+    private(set) var entries: [(key: Key, count: Int)] = []
+    /// The key that was counted last: most often it comes again.
+    private var last = 0
+
+    mutating func add(_ key: Key, _ count: Int = 1) {
+        if last < entries.count, entries[last].key == key {
+            entries[last].count += count
+            return
+        }
+        if let index = entries.indices.first(where: { entries[$0].key == key }) {
+            last = index
+        } else {
+            last = entries.count
+            entries.append((key, 0))
+        }
+        entries[last].count += count
+    }
+
+    mutating func merge(_ later: Tally) { for (key, count) in later.entries { add(key, count) } }
+
+    var count: Int { entries.reduce(0) { $0 + $1.count } }
+    /// The key that occurs most often: of several, the first.
+    var main: (key: Key, count: Int)? { entries.reduce(entries.first) { $1.count > $0?.count ?? 0 ? $1 : $0 } }
+}
+
+/// How the times of day of a column are written.
 private struct CSVTimeCount: Sendable {
-    private struct Zone {
+    private struct Zone: Equatable {
         let kind: DateTimeLayout.Zone
         let quarters: Int
-        var count = 0
     }
 
-    private var count = 0
-    /// In the order of `DateTimeLayout.Fraction`.
-    private var fractions: [Int] = []
-    private var zones: [Zone] = []
+    /// The ways to write fractional digits that each date allows, and its zone.
+    private var fractions = Tally<DateFractions>(), zones = Tally<Zone>()
 
     mutating func note(_ time: DateText.TimeForm, _ allowed: DateFractions) {
-        count += 1
-        if fractions.isEmpty { fractions = [Int](repeating: 0, count: DateTimeLayout.Fraction.all.count) }
-        var left = allowed.rawValue
-        while left != 0 {
-            fractions[left.trailingZeroBitCount] += 1
-            left &= left &- 1
-        }
-        note(time.zone, time.quarters, 1)
-    }
-
-    private mutating func note(_ kind: DateTimeLayout.Zone, _ quarters: Int, _ cells: Int) {
-        if let index = zones.indices.first(where: { zones[$0].quarters == quarters && zones[$0].kind == kind }) {
-            zones[index].count += cells
-        } else {
-            zones.append(Zone(kind: kind, quarters: quarters, count: cells))
-        }
+        fractions.add(allowed)
+        zones.add(Zone(kind: time.zone, quarters: time.quarters))
     }
 
     mutating func merge(_ later: CSVTimeCount) {
-        count += later.count
-        if fractions.isEmpty { fractions = later.fractions } else { for (i, more) in later.fractions.enumerated() { fractions[i] += more } }
-        for zone in later.zones { note(zone.kind, zone.quarters, zone.count) }
+        fractions.merge(later.fractions)
+        zones.merge(later.zones)
     }
 
-    /// The zone of most dates: of those with the same number, the first.
-    private var main: Zone? { zones.reduce(zones.first) { $1.count > $0?.count ?? 0 ? $1 : $0 } }
-
     /// The number of dates with another zone than most.
-    var otherZones: Int { count - (main?.count ?? 0) }
+    var otherZones: Int { zones.count - (zones.main?.count ?? 0) }
+
+    /// The layouts that dates can have, in the order of their numbers, and how many dates have the fractional digits of each.
+    private func layouts(followsT: Bool) -> [(notation: Notation, count: Int)] {
+        guard let zone = zones.main?.key else { return [] }
+        return DateTimeLayout.Fraction.all.enumerated().compactMap { index, fraction in
+            let layout = DateTimeLayout(followsT: followsT, zone: zone.kind, fraction: fraction, quarters: zone.quarters)
+            let way = DateFractions(rawValue: 1 << UInt16(index))
+            let count = fractions.entries.reduce(0) { $0 + ($1.key.contains(way) ? $1.count : 0) }
+            return layout.notation.map { ($0, count) }
+        }
+    }
 
     /// The notations that write all of the dates, apart from their zones.
     func common(followsT: Bool) -> [Notation] {
-        guard let main else { return [] }
-        return zip(fractions, DateTimeLayout.Fraction.all).compactMap { cells, fraction in
-            guard cells == count else { return nil }
-            return DateTimeLayout(followsT: followsT, zone: main.kind, fraction: fraction, quarters: main.quarters).notation
-        }
+        layouts(followsT: followsT).filter { $0.count == fractions.count }.map(\.notation)
     }
 
     /// Returns the notation that most dates have, and how many have other fractional digits; nil if no notation writes them.
     func notation(followsT: Bool) -> (notation: Notation, unusual: Int)? {
-        guard let main, let most = fractions.max(), let index = fractions.firstIndex(of: most) else { return nil }
-        let layout = DateTimeLayout(
-            followsT: followsT, zone: main.kind, fraction: DateTimeLayout.Fraction.all[index], quarters: main.quarters)
-        return layout.notation.map { ($0, count - most) }
+        let layouts = layouts(followsT: followsT)
+        return layouts.reduce(layouts.first) { $1.count > $0?.count ?? 0 ? $1 : $0 }.map { ($0.notation, fractions.count - $0.count) }
     }
 }

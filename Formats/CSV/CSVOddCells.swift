@@ -100,6 +100,7 @@ struct CSVOddCells: Sendable {
             numbers.note(cell)
             let mayExceed = cell.number.count > 34 || cell.number.contains { $0 | 32 == UInt8(ascii: "e") }
             if mayExceed, OriginalText.decimal(cell.number) == nil { exceedsDecimal = true }
+            if OriginalText.infinity(OriginalText.trimmed(cell.number)) != nil { exceedsDecimal = true }
             if OriginalText.int(cell.number) == nil { hasFraction = true }
         case .signedWhole: signed.note(cell)
         case .identifier:

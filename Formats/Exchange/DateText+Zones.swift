@@ -67,7 +67,7 @@ extension DateText {
 }
 
 /// The ways to write the fractional digits of seconds that a date allows.
-package struct DateFractions: OptionSet, Sendable {
+package struct DateFractions: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 

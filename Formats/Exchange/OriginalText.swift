@@ -50,6 +50,7 @@ package enum OriginalText {
     /// Returns what a text is that is not a number as export writes it.
     package static func form(_ text: UnsafeRawBufferPointer) -> NumberForm {
         let body = trimmed(text)
+        if infinity(body) != nil { return .number }
         var at = 0
         let isSigned = body.first == UInt8(ascii: "-") || body.first == UInt8(ascii: "+")
         if isSigned { at = 1 }
@@ -70,6 +71,15 @@ package enum OriginalText {
         return .number
     }
 
+    /// Returns the value of `inf`, `Inf` or `Infinity` with or without a sign; nil for other texts.
+    package static func infinity(_ text: UnsafeRawBufferPointer) -> Double? {
+        let isBelow = text.first == UInt8(ascii: "-"), start = isBelow || text.first == UInt8(ascii: "+") ? 1 : 0
+        guard text.count == start + 3 || text.count == start + 8, text[start] | 32 == UInt8(ascii: "i") else { return nil }
+        let isInfinity = text[start...].elementsEqual("inf".utf8) || text[start...].elementsEqual("Inf".utf8)
+        guard isInfinity || text[start...].elementsEqual("Infinity".utf8) else { return nil }
+        return isBelow ? -.infinity : .infinity
+    }
+
     private static func isGrouped(_ body: UnsafeRawBufferPointer, from start: Int) -> Bool {
         body[start...].allSatisfy { $0 &- 48 <= 9 || $0 == UInt8(ascii: "_") } && body[body.count - 1] != UInt8(ascii: "_")
     }
@@ -86,7 +96,7 @@ package enum OriginalText {
     /// of any length are numbers: a column with identifiers is no column of doubles.
     package static func double(_ text: UnsafeRawBufferPointer, _ notation: Notation = .plain) -> Double? {
         let body = trimmed(text)
-        return isWhole(body) ? NumberText.parseDouble(body) : number(text, notation) { NumberText.parseDouble($0) }
+        return isWhole(body) ? NumberText.parseDouble(body) : number(text, notation) { infinity($0) ?? NumberText.parseDouble($0) }
     }
 
     /// Returns the whole number that the text denotes: 1000 for `1e3`; nil for other texts.

@@ -162,6 +162,10 @@ package final class Replacement {
             TemporaryPaths.forget(slot)
             // The error names the target, not the temporary file.
             var named = error.code == .notFound ? FirnError(.notFound, "cannot create the file: its folder does not exist") : error
+            if error.isPermission, error.systemCode != EROFS {
+                named = FirnError(.inputOutput, "cannot create the file: its folder is not writable", advice: "choose another folder")
+                named.systemCode = error.systemCode
+            }
             named.location = .init(file: shown)
             _ = Replacement.names.withLock { $0.removeValue(forKey: temporaryPath) }
             throw named

@@ -123,14 +123,13 @@ package struct DateTimeLayout: Hashable, Sendable {
 extension DateTimeLayout {
     /// Returns the number of fractional digits that are written: as many as the layout has, or more if they would not be enough.
     package func digits(_ nanoseconds: Int64) -> Int {
-        var needed = 0, rest = nanoseconds, unit: Int64 = 1_000_000_000
-        while rest != 0, needed < 9 {
-            unit /= 10
-            rest %= unit
-            needed += 1
-        }
+        let units = DateTimeLayout.units
+        // Most layouts have all digits that are needed.
+        if case .fixed(let digits) = fraction, digits <= 9, nanoseconds % units[Int(digits)] == 0 { return Int(digits) }
+        var needed = 0
+        while needed < 9, nanoseconds % units[needed] != 0 { needed += 1 }
         return switch fraction {
-        case .fixed(let digits): max(Int(digits), needed)
+        case .fixed(let digits): max(Int(min(digits, 9)), needed)
         case .needed: needed
         case .noneOrSix: needed == 0 ? 0 : max(6, needed)
         case .threes: (needed + 2) / 3 * 3
@@ -141,6 +140,9 @@ extension DateTimeLayout {
     package func inZone(_ zone: Zone, quarters: Int = 0) -> DateTimeLayout {
         DateTimeLayout(followsT: followsT, zone: zone, fraction: fraction, quarters: quarters)
     }
+
+    /// The nanoseconds in a unit of the last of 0 … 9 fractional digits.
+    private static let units: [Int64] = [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10, 1]
 
     /// What follows the time of day: at most seven characters of ASCII.
     package var zoneText: String {

@@ -42,6 +42,20 @@ import Testing
         try check(["1", "N/A", "..", "2"], "int?")
     }
 
+    @Test func `infinities are numbers among numbers`() throws {
+        let infinity = Value.double(.infinity), below = Value.double(-.infinity)
+        try check(["1.5", "inf", "-inf", "2.5"], "double", values: [1: infinity, 2: below])
+        try check(["1", "Infinity", "-Infinity", "+inf"], "double", values: [0: .double(1), 1: infinity, 2: below, 3: infinity])
+        try check(["1.0", "Inf", "NaN"], "double?", .pointZero, values: [1: infinity, 2: .null])
+        try check(["1.50", "-Inf", "2.25"], "double", .fixed(2), values: [1: below])
+        try check(["1e-05", "inf"], "double", .twoDigitExponent(pointZero: false), values: [1: infinity])
+        let long = (0..<200).map { "0.1000000000000000\($0 % 9 + 1)" }
+        try check(long + ["inf"], "double", values: [200: infinity])
+        for other in ["INF", "info", "infinity", "in", "--inf", "Infinite", "+-inf", "i"] {
+            #expect(try Table("x,n\n1.5,1\n\(other),1\n").types[0] == "string", "\(other)")
+        }
+    }
+
     @Test func `one value with more digits than its double leaves the column double`() throws {
         let cells = (0..<200).map { "\($0).5" } + ["0.10000000000000001"]
         try check(cells, "double", values: [200: .double(0.1)])

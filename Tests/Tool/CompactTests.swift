@@ -144,6 +144,11 @@ import Testing
         // The file is writable but its folder is not: rows can be committed, but no new file can be created.
         _ = shell("chmod", "666", path)
         #expect(shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "compact", path) == 5)
+        let made = FirnRun.binary.path + " convert " + path + ":Account " + scratch.file("b.csv").path
+        #expect(
+            shell(
+                "sh", "-c",
+                "setpriv --reuid=65534 --regid=65534 --clear-groups \(made) 2>&1 | grep -q 'b.csv: .* its folder is not writable'") == 0)
         #expect(scratch.names == ["a.firn"])
         #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
     }

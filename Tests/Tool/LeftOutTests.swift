@@ -158,4 +158,12 @@ import Testing
         let run = try scratch.firn("query", "id > 0", "a.csv")
         #expect(run.code != 0 && run.errors.contains("files come first, then one predicate: firn query FILE QUERY"))
     }
+
+    @Test func `diff matches original texts by equal numbers of different types`() throws {
+        let rows = (1...20).map { "\($0),\($0 == 7 ? "NA" : String($0 % 3))\n" }.joined()
+        try scratch.write("int.csv", "id,v\n" + rows)
+        try scratch.write("point.csv", "id,v\n" + rows.replacing(",", with: ".0,"))
+        let run = try scratch.firn("diff", "int.csv", "point.csv", "--key", "id")
+        #expect(run.code == 0 && !run.errors.contains("original texts"), "\(run.out)\(run.errors)")
+    }
 }

@@ -80,4 +80,39 @@ import Testing
         let select = try scratch.firn("query", "p.csv", "id > 0", "-s", "nope")
         #expect(select.code == 2 && !select.errors.contains("id > 0"), "\(select.errors)")
     }
+
+    @Test func `a statement may begin with a comment`() throws {
+        let scratch = try sample()
+        for sql in ["-- the rows\nSELECT count(*) AS n FROM p", "--\nSELECT count(*) AS n FROM p"] {
+            let run = try scratch.firn("sql", "p.csv", sql, "--format", "csv")
+            #expect(run.out == "n\n2\n", "\(run.errors)")
+        }
+        #expect(try scratch.firn("query", "p.csv", "id > 1;", "--format", "csv").out == "id,name\n2,y\n")
+    }
+
+    @Test func `a date that does not compare with the dates of a file is reported`() throws {
+        let scratch = try sample()
+        try scratch.write("d.csv", "id,at\n1,2024-03-31 10:00:00\n2,2024-03-31T12:00:00\n".replacing("T", with: " "))
+        for (condition, date) in [
+            ("at >= '2024-03-31T11:00:00Z'", "'2024-03-31T11:00:00Z'"), ("'2024-03-31 11:00:00+02:00' < at", "'2024-03-31 11:00:00+02:00'"),
+            ("at BETWEEN '2024-03-31' AND '2024-03-31T11:00:00'", "'2024-03-31T11:00:00'"),
+            ("at IN (1, '2024-03-31T11:00:00Z')", "'2024-03-31T11:00:00Z'"),
+        ] {
+            let run = try scratch.firn("sql", "d.csv", "SELECT * FROM d WHERE \(condition)")
+            #expect(run.errors.contains("datetime(\(date)) makes one of \(date)"), "\(condition): \(run.errors)")
+            // Without dates in the file, there is nothing to report.
+            let other = try scratch.firn("sql", "p.csv", "SELECT * FROM p WHERE \(condition.replacing("at", with: "name"))")
+            #expect(!other.errors.contains("datetime("))
+        }
+        for condition in [
+            "at >= datetime('2024-03-31T13:00:00+02:00')", "at >= '2024-03-31 11:00:00'", "at > '2024-03-31'", "at || 'T' != 'T'",
+            "length('2024-03-31T11:00:00Z') > 3 AND id = 2", "at > 'T2024-03-31T11:00:00Z' OR id = 2",
+        ] {
+            let run = try scratch.firn("sql", "d.csv", "SELECT count(*) AS n FROM d WHERE \(condition)", "--format", "csv")
+            #expect(!run.errors.contains("datetime(") && run.code == 0, "\(condition): \(run.errors)")
+        }
+        #expect(
+            try scratch.firn("sql", "d.csv", "SELECT id FROM d WHERE at >= datetime('2024-03-31T13:00:00+02:00')", "--format", "csv").out
+                == "id\n2\n")
+    }
 }

@@ -96,9 +96,11 @@ private struct ArgumentScan {
                 operands += words[position...]
                 break
             }
-            if word.hasPrefix("--") {
+            // Two hyphens and a space or line break are the beginning of a comment in SQL, not a flag.
+            let isComment = word.hasPrefix("--") && word.dropFirst(2).first?.isWhitespace ?? false
+            if word.hasPrefix("--"), !isComment {
                 try takeLong(word)
-            } else if word.hasPrefix("-"), word != "-" {
+            } else if word.hasPrefix("-"), word != "-", !word.hasPrefix("--") {
                 try takeShort(word)
             } else {
                 operands.append(word)

@@ -56,6 +56,21 @@ struct KeptTexts {
         }
     }
 
+    /// Returns a number that is the same for equal numbers of different types.
+    private static func hash(_ value: Value) -> UInt64 {
+        let whole: Int64? =
+            switch value {
+            case .float(let x): Int64(exactly: x)
+            case .double(let x): Int64(exactly: x)
+            case .decimal(let x): Int64(x.description)
+            default: nil
+            }
+        if let whole { return UInt64(bitPattern: whole) }
+        var hasher = Hasher()
+        if case .float(let x) = value { hasher.combine(Value.double(Double(x))) } else { hasher.combine(value) }
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+
     /// Returns a number for the keys, or else the row id, of each row of a vector that has an original text. `first` is the first row.
     private static func keyHashes(_ keys: [Column], of companion: Column, in segment: any Segment, from first: Int) throws(Damage)
         -> [UInt64]
@@ -71,9 +86,7 @@ struct KeptTexts {
                 if isInt, keyPresent?[i] ?? true {
                     hashes[i] = mix(hashes[i], UInt64(bitPattern: words[i]))
                 } else {
-                    var hasher = Hasher()
-                    hasher.combine(key.value(at: i))
-                    hashes[i] = mix(hashes[i], UInt64(bitPattern: Int64(hasher.finalize())))
+                    hashes[i] = mix(hashes[i], KeptTexts.hash(key.value(at: i)))
                 }
             }
         }

@@ -30,6 +30,7 @@ struct SQLCommand {
         if files.contains(where: \.hasKey) { try connection.keepInMemory() }
         let names = try SQLNames(files).add(to: connection)
         display.end()
+        reportDates(text, files)
         if let timeout { connection.setTimeout(seconds: timeout) }
 
         let sql = text.characters
@@ -69,6 +70,14 @@ struct SQLCommand {
             return .rejected
         }
         return rows > 0 || results == 0 || arguments.has("explain") ? .done : .no
+    }
+
+    /// Reports dates in the statements that do not compare with those of the files.
+    private func reportDates(_ text: SQLStatements, _ files: [OpenedFile]) {
+        guard files.contains(where: { $0.schema.types.contains { $0.columns.contains { $0.type.kind == .date } } }) else { return }
+        for date in text.foreignDates() {
+            session.remark("dates in SQL are texts such as '2016-09-29 10:30:00', in UTC; datetime(\(date)) makes one of \(date)")
+        }
     }
 
     // MARK: Statements

@@ -106,7 +106,12 @@ struct Lexer {
         }
         let one = two.utf8.prefix(1)
         guard "=<>!(){}[],.+-*/:%#".utf8.contains(bytes[at]) else {
-            throw QueryError(.syntax, "unexpected character", at: start, expected: "a name, a value or an operator")
+            if bytes[at] == UInt8(ascii: ";"), bytes[(at + 1)...].allSatisfy(isSpace) {
+                at = bytes.count
+                return Token(kind: .end, position: start)
+            }
+            let character = String(decoding: bytes[at...], as: UTF8.self).prefix(1)
+            throw QueryError(.syntax, "unexpected \"\(character)\"", at: start, expected: "a name, a value or an operator")
         }
         at += 1
         return Token(kind: .symbol(String(one)!), position: start)

@@ -34,6 +34,8 @@ extension Parser {
         case .postfix("links"):
             advance()
             return .links
+        case .symbol("."):
+            throw unexpected("the name of a property (put the name of a property in back-quotes if it is a word of the language)")
         default: throw unexpected("the name of a property")
         }
     }
