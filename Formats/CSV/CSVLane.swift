@@ -56,6 +56,17 @@ struct CSVLane {
         /// Whether quotes are text, so that they need no quotes around them.
         var quotesAreText = false
 
+        /// Whether the text of a number, date, bool or identifier can contain the delimiter or a quote.
+        var hasMarksInValues: Bool {
+            func occurs(_ byte: UInt8) -> Bool { byte &- 48 <= 9 || (byte | 32) &- 97 < 26 || "+-.: ".utf8.contains(byte) }
+            return occurs(marks.delimiter) || !quotesAreText && occurs(marks.quote)
+        }
+
+        /// Whether a text without quotes would be read as null.
+        func isNull(_ text: UnsafePointer<UInt8>, _ length: Int) -> Bool {
+            length == nullText.count && nullText.indices.allSatisfy { nullText[$0] == text[$0] }
+        }
+
         /// Whether a text must be quoted.
         func needsQuotes(_ text: UnsafePointer<UInt8>, _ length: Int) -> Bool {
             guard FirnCSV.needsQuotes(text, length, marks) else { return false }
@@ -102,12 +113,14 @@ struct CSVLane {
             let start = originals.text.offsets[row], length = originals.text.offsets[row + 1] - start
             let bytes = text.baseAddress.map { $0 + start }
             guard column.type.kind == .date, column.isPresent(row), let bytes else { return put(bytes, length, style) }
-            let zone = UnsafeRawBufferPointer(start: bytes, count: length)
+            let zone = UnsafeRawBufferPointer(start: bytes, count: length), first = count
             reserve(DateText.room)
             let written = DateText.write(
                 seconds: column.words[row], nanoseconds: column.extra[row], notation: style.description.notation, zone: zone,
                 to: self.bytes + count)
-            if let written { count += written } else { put(bytes, length, style) }
+            guard let written else { return put(bytes, length, style) }
+            count += written
+            addQuotes(from: first, style)
         }
     }
 
@@ -205,8 +218,9 @@ struct CSVLane {
     /// reserves memory itself.
     @inline(__always)
     private mutating func each(_ column: Column, _ rows: Range<Int>, _ style: Style, most: Int, _ write: (inout CSVLane, Int) -> Void) {
-        reserve(rows.count * (most + 2 + style.nullText.count))
         let quote = style.marks.quote, quoted = style.isAlwaysQuoted && most > 0
+        let hasMarks = style.hasMarksInValues, checks = !quoted && most > 0 && (hasMarks || !style.nullText.isEmpty)
+        reserve(rows.count * (most * (checks ? 2 : 1) + 2 + style.nullText.count))
         let hasNulls = column.present != nil
         for row in rows {
             if hasNulls, !column.isPresent(row) {
@@ -218,10 +232,22 @@ struct CSVLane {
                 bytes[count] = quote
                 count &+= 1
             } else {
+                let start = count
                 write(&self, row)
+                if checks, style.isNull(bytes + start, count - start) || hasMarks && style.needsQuotes(bytes + start, count - start) {
+                    addQuotes(from: start, style)
+                }
             }
             ends[row &- rows.lowerBound] = count
         }
+    }
+
+    /// Puts the text that was appended from `start` on in quotes if it needs them.
+    @inline(never)
+    private mutating func addQuotes(from start: Int, _ style: Style) {
+        let text = Array(UnsafeBufferPointer(start: bytes + start, count: count - start))
+        count = start
+        put(text, style)
     }
 
     private mutating func put(null style: Style) {
@@ -256,8 +282,7 @@ struct CSVLane {
         guard let text, length > 0 else { return putEmpty(style) }
         let quote = style.marks.quote
         guard
-            style.isAlwaysQuoted || style.needsQuotes(text, length)
-                || (length == style.nullText.count && UnsafeBufferPointer(start: text, count: length).elementsEqual(style.nullText))
+            style.isAlwaysQuoted || style.needsQuotes(text, length) || style.isNull(text, length)
         else {
             (bytes + count).update(from: text, count: length)
             count &+= length

@@ -59,6 +59,26 @@ extension DateText {
         return 19 + (time.digits > 0 ? 1 + Int(time.digits) : 0)
     }
 
+    /// Returns original texts of dates with the whole text in place of a zone alone, as the notation writes the date in that zone.
+    package static func withDates(_ texts: Column, of dates: Column, in notation: Notation) -> Column {
+        var whole = Column(texts.type)
+        for row in 0..<texts.count {
+            guard case .string(let text) = texts.value(at: row) else {
+                whole.appendNull()
+                continue
+            }
+            let zone = Array(text.utf8)
+            let date = String(unsafeUninitializedCapacity: room) { out in
+                guard dates.isPresent(row), let memory = out.baseAddress else { return 0 }
+                return zone.withUnsafeBytes {
+                    write(seconds: dates.words[row], nanoseconds: dates.extra[row], notation: notation, zone: $0, to: memory) ?? 0
+                }
+            }
+            _ = whole.append(.string(date.isEmpty ? text : date))
+        }
+        return whole
+    }
+
     /// Returns what is kept of the text of a date that a notation writes differently: its zone, if it is all that differs, or all of it.
     package static func original(_ text: String, in notation: Notation) -> String {
         let bytes = Array(text.utf8)

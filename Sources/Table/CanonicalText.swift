@@ -86,7 +86,9 @@ private func dateText(_ x: Timestamp, _ notation: Notation) -> String {
     let time = two(rest / 3600) + ":" + two(rest / 60 % 60) + ":" + two(rest % 60)
     var fraction = String(x.nanoseconds)
     while fraction.utf8.count < 9 { fraction = "0" + fraction }
-    fraction = "." + fraction.prefix(layout.digits(Int64(x.nanoseconds)))
+    // Where the notation does not state the digits, there are all or none.
+    let isStated = notation != .plain && notation != .localDateTime && DateTimeLayout(notation) != nil
+    fraction = "." + fraction.prefix(isStated ? layout.digits(Int64(x.nanoseconds)) : x.nanoseconds == 0 ? 0 : 9)
     return date + (layout.followsT ? "T" : " ") + time + (fraction == "." ? "" : fraction) + layout.zoneText
 }
 

@@ -310,4 +310,52 @@ extension Table {
         guard let reader = try? CSVReader(Input(bytes: bytes, name: "test.csv")) else { return }
         #expect(reader.dialect.encoding != .utf16LittleEndian && reader.dialect.encoding != .utf16BigEndian, "\(bytes)")
     }
+
+    @Test(arguments: [
+        "id t n\n1 \"2024-01-01 10:00:00\" 5\n2 \"2024-01-02 10:00:00\" 6\n",
+        "id:t:n\n1:\"2024-01-01 10:00:00\":5\n2:\"2024-01-02 10:00:00\":6\n",
+        "id t\n1 \"2024-03-31 01:30:00+01:00\"\n2 \"2024-03-31 03:00:00+02:00\"\n3 \"2024-03-31 03:30:00+02:00\"\n",
+    ])
+    func `cells that contain the delimiter keep their quotes, whatever their type`(text: String) throws {
+        var options = CSVOptions()
+        options.delimiterBytes = [Array(text.utf8)[2]]
+        let table = try Table(text, options)
+        #expect(table.types.count > 1 && table.types[1] == "date")
+        #expect(String(decoding: try table.written(), as: UTF8.self) == text)
+    }
+
+    @Test func `a value that is written like null is quoted`() throws {
+        var options = CSVOptions()
+        options.nullWords = ["-1"]
+        var table = try Table("a,b\n1,2\n-1,3\n", options)
+        #expect(table.rows[1][0] == .null)
+        // The value that another source would have.
+        var column = Column(table.batches[0].columns[0].type)
+        for value in [Value.int(-1), .null] { _ = column.append(value) }
+        table.batches[0].columns[0] = column
+        let text = String(decoding: try table.written(), as: UTF8.self)
+        #expect(text == "a,b\n\"-1\",2\n-1,3\n")
+        #expect(try Table(text, options).rows.map { $0[0] } == [.int(-1), .null])
+    }
+
+    @Test(arguments: [" ", ":", "-", ".", "+", "T", "e", "0"])
+    func `values of any type that contain the delimiter are quoted`(delimiter: String) throws {
+        let cells = [
+            ["10", "20", "-30"], ["1.5", "2.5", "-3.5"], ["2024-01-31", "2024-02-29", "2023-12-01"], ["1e-05", "0.5", "2.5e+20"],
+            ["2024-01-31 10:00:00", "2024-02-29 00:00:00", "2023-12-01 01:00:00"], ["true", "false", "true"],
+            ["31.12.2024", "30.12.2024", "29.12.2024"],
+            ["2024-01-31T10:00:00+01:00", "2024-02-29T00:00:00+02:00", "2023-12-01T01:00:00+01:00"], ["1,5", "2,25", "-3,5"],
+            ["0f8fad5b-d9cb-469f-a165-70867728950e", "00000000-0000-0000-0000-000000000000", "0f8fad5b-d9cb-469f-a165-70867728950f"],
+        ]
+        var options = CSVOptions()
+        options.delimiterBytes = Array(delimiter.utf8)
+        let lines = [cells.indices.map { "\(Character(UnicodeScalar(UInt8(97 + $0))))" }] + (0..<3).map { row in cells.map { $0[row] } }
+        let text = lines.map { line in
+            line.map { $0.contains(delimiter) ? "\"\($0)\"" : $0 }.joined(separator: delimiter) + "\n"
+        }.joined()
+        let table = try Table(text, options), written = try table.written()
+        #expect(table.types.filter { $0 == "string" }.isEmpty, "\(table.types)")
+        let again = try Table(written, options)
+        #expect(again.rows == table.rows && again.types == table.types, "\(String(decoding: written, as: UTF8.self))")
+    }
 }

@@ -70,6 +70,20 @@ import Testing
         #expect(try unite([rows(0, digits), rows(900, (0..<9).map { "0.1000000000000000\($0 + 1)" })]).type.hasPrefix("string"))
     }
 
+    @Test func `dates with zones and fractions of any rule keep all texts`() throws {
+        func days(_ times: [String]) -> [String] { times.enumerated().map { "2024-03-\(10 + $0.offset % 20)T10:00:\($0.element)" } }
+        let winter = ["00+01:00", "01+01:00", "02+02:00"], summer = ["00+02:00", "01+02:00", "02.000+02:00"]
+        #expect(try unite([rows(0, days(winter)), rows(9, days(Array(summer[..<2])))]).type == "date")
+        // The zones of one input, with the digits of another.
+        let python = ["00.120000+02:00", "01+02:00", "02+01:00"], trimmed = ["00.12+02:00", "01+02:00", "02+01:00"]
+        #expect(try unite([rows(0, days(python)), rows(9, days(trimmed))]).type == "string")
+        #expect(try unite([rows(0, days(python)), rows(9, days(winter))]).type == "date")
+        #expect(try unite([rows(0, days(winter)), rows(9, days(["00", "01"]))]).type == "string")
+        #expect(try unite([rows(0, days(winter)), rows(9, ["see", "2"])]).type == "string")
+        #expect(
+            try unite([rows(0, days(winter)), rows(9, days(["00Z", "01Z"])), rows(20, days(["00-0800", "01+05:30"]))]).type == "date")
+    }
+
     @Test func `numbers with decimal commas are united if they differ only in their groups and digits`() throws {
         #expect(try unite([rows(0, ["1,5", "2,25"]), rows(9, ["3,50", "4,00"])]).type == "decimal128")
         #expect(try unite([rows(0, ["1,5", "2,0"]), rows(9, ["1.003,75"])]).type == "double")

@@ -53,11 +53,19 @@ struct ColumnWidening {
             let old = Side(column: from.type.columns[source], schema: from.schema),
                 new = Side(column: to.type.columns[i], schema: to.schema)
             var texts: Column?
-            if new.type.kind == .string, old.type.kind != .string { texts = companions[source].map { batch[$0] } }
+            if new.type.kind == .string, old.type.kind != .string { texts = originals(of: source, batch) }
             if new.type.kind == .any, old.type.kind != .any, withTokens.contains(source) { texts = companions[source].map { rows[$0] } }
             result.append(try ColumnWidening.column(batch[source], from: old, to: new, originals: texts))
         }
         return result
+    }
+
+    /// Returns the original texts of a column of the input, with the whole text of each date whose text is its zone alone.
+    private func originals(of source: Int, _ batch: [Column]) -> Column? {
+        let column = from.type.columns[source]
+        return companions[source].map {
+            column.type.kind == .date ? DateText.withDates(batch[$0], of: batch[source], in: column.notation) : batch[$0]
+        }
     }
 
     /// Returns the original texts of a column that has another notation in the input than in the union, where it is one of numbers with a
@@ -69,11 +77,21 @@ struct ColumnWidening {
         guard layout != nil || column.notation.hasTwoDigitExponent || hasZone, let source = sources[target],
             from.type.columns[source].notation != column.notation || from.type.columns[source].type.kind != column.type.kind
         else { return nil }
-        let old = Side(column: from.type.columns[source], schema: from.schema), kept = companions[source].map { batch[$0] }
+        let old = Side(column: from.type.columns[source], schema: from.schema), kept = originals(of: source, batch)
         var texts = Column(ColumnType(.string, optional: true))
         for row in 0..<values.count {
             if let kept, kept.isPresent(row) {
-                _ = texts.append(kept.value(at: row))
+                let text = kept.value(at: row)
+                if hasZone, values.isPresent(row), case .string(let text) = text {
+                    let original = DateText.original(text, in: column.notation)
+                    if text == CellText.text(values.value(at: row), column, in: to.schema) {
+                        texts.appendNull()
+                    } else {
+                        _ = texts.append(.string(original))
+                    }
+                } else {
+                    _ = texts.append(text)
+                }
                 continue
             }
             guard values.isPresent(row) else {
