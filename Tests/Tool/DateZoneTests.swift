@@ -100,4 +100,23 @@ import Testing
         #expect(types == ["date", "string", "date", "string"])
         #expect(try scratch.firn("convert", "j.ndjson", "-", "--to", "ndjson").out == scratch.read("j.ndjson"))
     }
+
+    @Test func `a text is compared with a date as the date that it is`() throws {
+        let rows = try scratch.read("a.csv")
+        // Too many other texts for a column of dates.
+        var lines = rows.split(separator: "\n").map(String.init)
+        for row in [3, 40] { lines[row] = lines[row].prefix { $0 != "," } + ",unknown" }
+        try scratch.write("texts.csv", lines.joined(separator: "\n") + "\n")
+        #expect(try notation("texts.csv").contains("string"))
+        for (old, new) in [("a.csv", "texts.csv"), ("texts.csv", "a.csv"), ("a.firn", "texts.csv")] {
+            let run = try scratch.firn("diff", old, new, "--key", "id")
+            #expect(run.code == 1 && run.out.contains("0 added, 0 removed, 2 changed, 46 unchanged"), "\(old): \(run.out)")
+        }
+        try scratch.write("z.ndjson", #"{"id":1,"at":"2024-03-31T01:30:00.5Z"}"# + "\n")
+        try scratch.write("t.csv", "id,at\n1,2024-03-31 03:30:00.500000 +0200\n2,\n")
+        try scratch.write("u.csv", "id,at\n1,2024-03-31 03:30:00.5 +0200\n2,x\n")
+        for (old, new, changes) in [("z.ndjson", "t.csv", 0), ("z.ndjson", "u.csv", 0), ("t.csv", "u.csv", 1)] {
+            #expect(try scratch.firn("diff", old, new, "--key", "id").out.contains("\(changes) changed"), "\(old) \(new)")
+        }
+    }
 }

@@ -32,6 +32,16 @@ struct ColumnPairing: Sendable {
 
         func named(_ value: Value) -> Value { value.named(column.type, in: schema, unwraps: true) }
         func canonicalText(_ value: Value) -> String { FirnTable.canonicalText(value, notation: column.notation) }
+
+        /// The text by which a value is compared with one of another kind.
+        func text(_ value: Value, readsDates: Bool) -> String {
+            guard readsDates else { return canonicalText(value) }
+            switch value {
+            case .date: return FirnTable.canonicalText(value)
+            case .string(let text): return dateOfText(text).map { FirnTable.canonicalText(.date($0)) } ?? text
+            default: return canonicalText(value)
+            }
+        }
     }
 
     var name: String
@@ -39,10 +49,14 @@ struct ColumnPairing: Sendable {
     var new: End
     var mode: ComparisonMode
 
+    /// Whether the values are dates on one side and texts on the other, which are read as dates.
+    private let readsDates: Bool
+
     init(_ name: String, old: any Table, new: any Table) {
         self.name = name
         self.old = End(name, in: old)
         self.new = End(name, in: new)
+        readsDates = Set([self.old.column.type.kind, self.new.column.type.kind]) == [.date, .string]
         mode = ComparisonMode(self.old.column.type, self.new.column.type)
     }
 
@@ -60,7 +74,7 @@ struct ColumnPairing: Sendable {
         if a.isNull || b.isNull { return a.isNull && b.isNull }
         if a.number != nil, b.number != nil { return Value.sameNumber(a, b, tolerance: tolerance) }
         guard case .canonicalText = mode else { return Value.areEquivalent(old.named(a), new.named(b), tolerance: tolerance) }
-        return old.canonicalText(a).utf8.elementsEqual(new.canonicalText(b).utf8)
+        return old.text(a, readsDates: readsDates).utf8.elementsEqual(new.text(b, readsDates: readsDates).utf8)
     }
 
     /// Combines the hashes of the first rows of a column with those in `out`, one for each row.
@@ -87,8 +101,8 @@ struct ColumnPairing: Sendable {
                 Self.fold(column, out) { numberHash(column.value(at: $0).number ?? .nan) }
             }
         case .canonicalText:
-            let end = end(side)
-            Self.fold(column, out) { hashText(end.canonicalText(column.value(at: $0)), seed: 3) }
+            let end = end(side), readsDates = readsDates
+            Self.fold(column, out) { hashText(end.text(column.value(at: $0), readsDates: readsDates), seed: 3) }
         case .values: Self.fold(column, out) { column.value(at: $0).equivalenceHash }
         }
     }
