@@ -79,4 +79,19 @@ import Testing
         }
         _ = try unite(inputs)
     }
+
+    @Test func `texts of CSV that are no numbers are strings in a column of type any`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,v\n1,5\n2,NA\n3,1e1\n4,\n")
+        try scratch.write("b.ndjson", "{\"id\":5,\"v\":8}\n{\"id\":6,\"v\":\"NA\"}\n")
+        for inputs in [["a.csv", "b.ndjson"], ["b.ndjson", "a.csv"]] {
+            let run = try FirnRun(["convert"] + inputs + ["o.firn", "--force"], in: scratch.folder)
+            #expect(run.code == 0 && run.errors.contains("read as any; its numbers keep no unusual spelling"), "\(run.errors)")
+            let lines = try scratch.firn("query", "o.firn", "--sort", "id", "--format", "ndjson").out
+            #expect(
+                lines
+                    == #"{"id":1,"v":5}"# + "\n" + #"{"id":2,"v":"NA"}"# + "\n" + #"{"id":3,"v":10}"# + "\n" + #"{"id":4,"v":null}"# + "\n"
+                    + #"{"id":5,"v":8}"# + "\n" + #"{"id":6,"v":"NA"}"# + "\n", "\(lines)")
+        }
+    }
 }

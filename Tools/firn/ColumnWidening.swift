@@ -54,10 +54,24 @@ struct ColumnWidening {
                 new = Side(column: to.type.columns[i], schema: to.schema)
             var texts: Column?
             if new.type.kind == .string, old.type.kind != .string { texts = originals(of: source, batch) }
-            if new.type.kind == .any, old.type.kind != .any, withTokens.contains(source) { texts = companions[source].map { rows[$0] } }
+            if new.type.kind == .any, old.type.kind != .any, let kept = companions[source] {
+                texts = withTokens.contains(source) ? rows[kept] : ColumnWidening.strings(rows[kept], of: batch[source])
+            }
             result.append(try ColumnWidening.column(batch[source], from: old, to: new, originals: texts))
         }
         return result
+    }
+
+    /// Returns the original texts of cells that have no value, as tokens of strings.
+    private static func strings(_ texts: Column, of values: Column) -> Column {
+        var tokens = Column(texts.type)
+        for row in 0..<texts.count {
+            guard !values.isPresent(row), case .string(let text) = texts.value(at: row), tokens.append(.string("\"" + text + "\"")) else {
+                tokens.appendNull()
+                continue
+            }
+        }
+        return tokens
     }
 
     /// Returns the original texts of a column of the input, with the whole text of each date whose text is its zone alone.

@@ -26,7 +26,9 @@ struct UnionReport {
             {
                 parts.append("written in several notations; read as \(column.type.kind.name)")
             }
-            if known.losesOriginals(column) { parts.append("its original texts were left out") }
+            if known.losesOriginals(column) {
+                parts.append(column.type.kind == .any ? "its numbers keep no unusual spelling" : "its original texts were left out")
+            }
             if count > 1 { parts += known.attributes.losses }
             if !parts.isEmpty { found.add(parts.joined(separator: "; "), of: column.name) }
         }
