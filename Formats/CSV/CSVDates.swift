@@ -83,7 +83,7 @@ struct CSVDateCount: Sendable {
         if date.hourCanBePadded { hourPadded += 1 }
         if date.hourCanBeUnpadded { hourUnpadded += 1 }
         if date.isCertain { certain += 1 }
-        if let time = date.time { times.note(time, date.fractions) }
+        if let time = date.time { times.note(CSVTime(form: time, fractions: date.fractions, length: cell.count)) }
     }
 
     /// Counts more dates that allow all properties.
@@ -96,6 +96,15 @@ struct CSVDateCount: Sendable {
         hourPadded += more
         hourUnpadded += more
         certain += more
+    }
+
+    /// How the last date was written, if it has a time of day.
+    var lastTime: CSVTime? { times.last }
+
+    /// Counts more dates that are written as the last one.
+    mutating func add(times more: Int) {
+        add(more)
+        times.add(more)
     }
 
     mutating func merge(_ later: CSVDateCount, after rows: Int) {
@@ -168,6 +177,53 @@ struct CSVDateCount: Sendable {
 /// Why dates are not read as dates.
 struct CSVDoubt: Error { let doubt: CSVDateCount.Doubt }
 
+/// The dates of a column that are counted without an examination of their form: days, if the column begins with them, and times of day that
+/// are written as the last one.
+struct CSVExpectedDates {
+    private let expectsDays: Bool
+    private let time: CSVTime?
+    private var days = 0, times = 0
+
+    init(_ odd: CSVOddCells?) {
+        expectsDays = odd?.beginsWithDays ?? false
+        time = odd?.lastTime
+    }
+
+    /// Counts a text if it is such a date.
+    @inline(__always)
+    mutating func take(_ text: UnsafePointer<UInt8>, _ length: Int) -> Bool {
+        if expectsDays, length == 10, DateText.day(.init(start: text, count: length)) != nil {
+            days &+= 1
+            return true
+        }
+        guard let time, length == time.length, time.isWritten(text, length) else { return false }
+        times &+= 1
+        return true
+    }
+
+    /// Adds the dates that were counted, before others are noted.
+    @inline(__always)
+    mutating func flush(to odd: inout CSVOddCells?) {
+        if days > 0 { odd?.add(days: days) }
+        if times > 0 { odd?.add(times: times) }
+        (days, times) = (0, 0)
+    }
+}
+
+/// How a date with a time of day is written.
+struct CSVTime: Equatable, Sendable {
+    let form: DateText.TimeForm
+    let fractions: DateFractions
+    let length: Int
+
+    /// Whether a text is a date that is written in the same way.
+    @inline(__always)
+    func isWritten(_ text: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        guard let date = DateText.parse(UnsafeRawBufferPointer(start: text, count: count)), date.time == form else { return false }
+        return form.digits == 0 || DateFractions(digits: form.digits, nanoseconds: date.nanoseconds) == fractions
+    }
+}
+
 /// The number of times that each of a few keys occurs.
 private struct Tally<Key: Equatable & Sendable>: Sendable {
     private(set) var entries: [(key: Key, count: Int)] = []
@@ -204,11 +260,16 @@ private struct CSVTimeCount: Sendable {
 
     /// The ways to write fractional digits that each date allows, and its zone.
     private var fractions = Tally<DateFractions>(), zones = Tally<Zone>()
+    private(set) var last: CSVTime?
 
-    mutating func note(_ time: DateText.TimeForm, _ allowed: DateFractions) {
-        fractions.add(allowed)
-        zones.add(Zone(kind: time.zone, quarters: time.quarters))
+    mutating func note(_ time: CSVTime, _ count: Int = 1) {
+        fractions.add(time.fractions, count)
+        zones.add(Zone(kind: time.form.zone, quarters: time.form.quarters), count)
+        last = time
     }
+
+    /// Counts more dates that are written as the last one.
+    mutating func add(_ count: Int) { if let last { note(last, count) } }
 
     mutating func merge(_ later: CSVTimeCount) {
         fractions.merge(later.fractions)

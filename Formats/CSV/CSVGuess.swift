@@ -173,8 +173,7 @@ extension CSVGuess {
         var counts = CSVNumberCounts(), nullCount = 0, words: UInt64 = 0
         // Whether the last cell that was not null was a number; in most columns, the next one is as well.
         var expectsNumber = numberCount > 0 || odd == nil && otherCount == 0
-        // Whether the column begins with days: those that follow are counted without an examination of their form.
-        var expectsDays = odd?.beginsWithDays ?? false, days = 0
+        var dates = CSVExpectedDates(odd)
         for row in 0..<rows {
             let entry = cell.pointee
             cell += width
@@ -189,10 +188,7 @@ extension CSVGuess {
                 continue
             }
             if isText { continue }
-            if expectsDays, length == 10, DateText.day(.init(start: memory + start, count: length)) != nil {
-                days &+= 1
-                continue
-            }
+            if dates.take(memory + start, length) { continue }
             if expectsNumber, length > 0 {
                 let found = numberShape(memory + start, length)
                 if !found.shape.isEmpty, found.shape != .decimal {
@@ -201,6 +197,7 @@ extension CSVGuess {
                     continue
                 }
             }
+            dates.flush(to: &odd)
             let text = CSVCellText(memory: memory + start, count: length, isQuoted: isQuoted, row: before &+ row)
             if seeOther(text) {
                 expectsNumber = true
@@ -209,11 +206,11 @@ extension CSVGuess {
                 noteWide(memory + start, length)
             } else {
                 expectsNumber = expectsNumber && odd?.dates.isEmpty ?? true && otherCount == 0
-                if length == 10, !expectsDays { expectsDays = odd?.beginsWithDays ?? false }
+                if length >= 10 { dates = CSVExpectedDates(odd) }
             }
         }
         add(counts)
-        if days > 0 { odd?.add(days: days) }
+        dates.flush(to: &odd)
         cells &+= rows
         self.nulls &+= nullCount
         // Without words, only the empty cell is null.

@@ -88,6 +88,12 @@ struct CSVOddCells: Sendable {
     /// Whether the first date of the column was a day such as `2024-05-31`.
     var beginsWithDays: Bool { dates.first?.form == .day }
 
+    /// How the last date was written, if all dates of the column have one form, with a time of day.
+    var lastTime: CSVTime? { dates.count == 1 ? dates[0].lastTime : nil }
+
+    /// Counts more dates that are written as the last one.
+    mutating func add(times: Int) { dates[0].add(times: times) }
+
     /// Counts more days in a column that begins with days.
     mutating func add(days: Int) { dates[0].add(days) }
 

@@ -22,7 +22,7 @@ package enum DateText {
     }
 
     /// How the time of day of a date was written.
-    package struct TimeForm {
+    package struct TimeForm: Equatable, Sendable {
         package var followsT: Bool
         package var zone = DateTimeLayout.Zone.none
         /// The offset from UTC in quarters of an hour.
