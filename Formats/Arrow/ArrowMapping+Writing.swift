@@ -56,7 +56,8 @@ extension ArrowMapping {
         }
         guard values.type.kind == .date else { return }
         if case .date = field.type, ArrowLeaf.wholeDays(values) != nil { return }
-        var needsTime = false, needsNanos = false, fitsNanos = true
+        // Dates after the first rows can need the digits that the notation has.
+        var needsTime = false, needsNanos = column.notation.fixedDigits ?? 0 > 6, fitsNanos = true
         values.words.withUnsafeBufferPointer { words in
             values.extra.withUnsafeBufferPointer { extra in
                 for i in 0..<values.count where values.present?[i] ?? true {

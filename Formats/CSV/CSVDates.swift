@@ -62,6 +62,11 @@ struct CSVDateForm {
     }
 }
 
+extension CSVDateForm {
+    /// Whether a text is a date in some form.
+    static func isDate(_ text: some Collection<UInt8>) -> Bool { Array(text).withBytes { CSVDateForm($0) != nil } }
+}
+
 /// The dates of a form, and how many of them allow each of the properties that the form leaves open.
 struct CSVDateCount: Sendable {
     let form: CSVDateForm.Form

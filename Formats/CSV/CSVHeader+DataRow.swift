@@ -19,6 +19,8 @@ extension CSVHeader {
             }
             let kind = guess.choice().kind
             guard kind != .string else { continue }
+            // A text for a missing number, such as nan, is no name if other cells are values.
+            if kind.isNumber, !cell.isQuoted, bytes.withBytes({ OriginalText.isNull($0) }) { continue }
             // A copy with bytes after it, which the comparison may read.
             let padded = bytes + [UInt8](repeating: 0, count: scanSlack)
             let fits = padded.withUnsafeBufferPointer { buffer in
@@ -46,7 +48,8 @@ extension CSVHeader {
             return NumberText.isNumber(UnsafeRawBufferPointer(start: text, count: count), hasComma: hasComma)
         }
         return switch kind {
-        case .int, .double, .decimal: !numberShape(text, count).shape.isEmpty
+        case .int, .double, .decimal:
+            !numberShape(text, count).shape.isEmpty || OriginalText.form(UnsafeRawBufferPointer(start: text, count: count)) == .number
         case .date: CSVDateForm(UnsafeRawBufferPointer(start: text, count: count)) != nil
         default: !otherShape(text, count).isEmpty
         }

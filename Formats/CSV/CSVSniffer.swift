@@ -152,6 +152,10 @@ struct CSVSniffer {
     /// Chooses delimiter, quote and escape. `isSet` means that the delimiter is known.
     private func choose(_ guess: inout CSVGuessedForm, isSet: Bool) {
         let form = guess.form
+        if !isSet, options.skipped == 0, isColumnOfDates {
+            guess.form.delimiter = unusedDelimiter
+            return
+        }
         var candidates = isSet ? [(form.delimiter, 1.0)] : CSVSniffer.common.map { ($0, 1.0) }
         if !isSet {
             candidates += CSVSniffer.long.map { ($0, 1.02) } + CSVSniffer.weak.map { ($0, 0.8) }
@@ -185,6 +189,24 @@ struct CSVSniffer {
         // Without evidence, the form is the default.
         if reading.width > 1 || isSet { guess.form = reading.form }
         describe(&guess, reading, isSet: isSet)
+    }
+
+    /// Whether each line, apart from a header without any delimiter, is a date or a time of day as a whole.
+    private var isColumnOfDates: Bool {
+        let lines = sample.prefix(1 << 14).split(maxSplits: 101, whereSeparator: { $0 == 10 || $0 == 13 }).prefix(101)
+        // The last line can be cut.
+        let whole = isWhole && lines.count < 101 ? lines : lines.dropLast()
+        guard whole.count > 1, let first = whole.first else { return false }
+        let isHeader = first.allSatisfy { ($0 | 32) &- 97 < 26 || $0 == UInt8(ascii: "_") }
+        return whole.dropFirst(isHeader ? 1 : 0).allSatisfy(CSVSniffer.isDateOrTime)
+    }
+
+    private static func isDateOrTime(_ line: ArraySlice<UInt8>) -> Bool {
+        guard let digit = line.first, digit &- 48 <= 9 else { return false }
+        if CSVDateForm.isDate(line) { return true }
+        // A time such as 10:00 or 10:00:00.5, read after any day.
+        let time = line.count == 5 ? Array(line) + Array(":00".utf8) : Array(line)
+        return time.count >= 8 && CSVDateForm.isDate(Array("2000-01-01 ".utf8) + time)
     }
 
     private func quotes(_ form: CSVForm) -> [UInt8?] {

@@ -75,7 +75,11 @@ package enum DateText {
     package static func write(seconds: Int64, nanoseconds: Int64, notation: Notation, to out: UnsafeMutablePointer<UInt8>) -> Int {
         if notation == .dateOnly, nanoseconds == 0, seconds % 86_400 == 0 { return writeDay(seconds / 86_400, to: out) }
         if let count = write(seconds: seconds, nanoseconds: nanoseconds, layout: notation, to: out) { return count }
-        let layout = DateTimeLayout(notation) ?? DateTimeLayout(followsT: true, zone: .zulu, fraction: .needed)
+        let plain = DateTimeLayout(followsT: true, zone: .zulu, fraction: .needed)
+        var layout = DateTimeLayout(notation) ?? plain
+        // At an offset, a date near the first or the last year can have a year that is not read back.
+        let years: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
+        if layout.quarters != 0, years.contains(seconds), !years.contains(seconds &+ Int64(layout.quarters) &* 900) { layout = plain }
         switch layout.zone {
         case .none: return write(seconds: seconds, nanoseconds: nanoseconds, layout, zone: EmptyCollection(), to: out)
         case .zulu: return write(seconds: seconds, nanoseconds: nanoseconds, layout, zone: CollectionOfOne(UInt8(ascii: "Z")), to: out)

@@ -358,4 +358,32 @@ extension Table {
         let again = try Table(written, options)
         #expect(again.rows == table.rows && again.types == table.types, "\(String(decoding: written, as: UTF8.self))")
     }
+
+    @Test(arguments: [
+        "2024-01-31 10:00:00", "2024-01-31T10:00:00Z", "2024-01-31T10:00:00+01:00", "2024-01-31 10:00:00.250+01", "2024-01-31 10:00",
+        "31/01/2024 10:00:00", "2024-01-31 10:00:00 +0100", "2024-01-31 10:00:00 UTC", "10:00:00", "10:00", "10:00:00.5",
+    ])
+    func `a column of dates or times is not split`(cell: String) throws {
+        for count in [2, 3, 150] {
+            for header in ["", "seen_at\n"] {
+                let lines = (0..<count).map { cell.replacing("10:0", with: "1\($0 % 10):0") + "\n" }
+                let table = try Table(header + lines.joined())
+                // Times are text, so that the first line is a header.
+                let isHeader = header.isEmpty && cell.hasPrefix("10:")
+                #expect(table.names.count == 1 && table.rows.count == count - (isHeader ? 1 : 0), "\(count) \(header) \(table.names)")
+                #expect(String(decoding: try table.written(), as: UTF8.self) == header + lines.joined())
+            }
+        }
+        // With another column, they are cells.
+        #expect(try Table("a:b\n1:2\n3:4\n5:60\n").names == ["a", "b"])
+    }
+
+    @Test(arguments: ["nan", "NA", "inf", "-inf", ".5", "-Infinity", "1e3"])
+    func `a first record with an unusual number is a row`(cell: String) throws {
+        let text = "0.5,\(cell)\n1.5,2.5\n2.5,3.5\n", table = try Table(text)
+        #expect(table.rows.count == 3 && table.rows[0][0] == .double(0.5), "\(table.names)")
+        #expect(String(decoding: try table.written(), as: UTF8.self) == text)
+        // Names are names.
+        #expect(try Table("share,\(cell)\n1.5,2.5\n2.5,3.5\n").rows.count == 2)
+    }
 }

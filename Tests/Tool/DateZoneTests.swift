@@ -119,4 +119,38 @@ import Testing
             #expect(try scratch.firn("diff", old, new, "--key", "id").out.contains("\(changes) changed"), "\(old) \(new)")
         }
     }
+
+    @Test func `strings of several JSON files keep their texts, whatever they are in one of them`() throws {
+        let files = [
+            #"{"id":1,"t":"2024-01-01","o":{"t":"2024-01-01T10:00:00+01:00"},"l":["2024-01-01"]}"#,
+            #"{"id":2,"t":"unknown","o":{"t":"2024-07-01T10:00:00+02:00"},"l":["x"]}"#,
+            #"{"id":3,"t":"2024-01-01T10:00:00.5Z","o":{"t":"2024-07-01T10:00:00.25Z"},"l":[]}"#,
+        ]
+        for (i, text) in files.enumerated() { try scratch.write("\(i).ndjson", text + "\n") }
+        for order in [[0, 1], [1, 0], [0, 2], [2, 1, 0]] {
+            #expect(try FirnRun(["convert"] + order.map { "\($0).ndjson" } + ["u.firn", "--force"], in: scratch.folder).code == 0)
+            let out = try scratch.firn("convert", "u.firn", "-", "--to", "ndjson").out
+            #expect(out == order.map { files[$0] + "\n" }.joined())
+        }
+        #expect(try scratch.firn("query", "u.firn", "t == '2024-01-01'", "--agg", "count", "--format", "csv").out == "count\n1\n")
+    }
+
+    @Test func `unions of files in different zones keep the texts`() throws {
+        for name in ["winter", "summer"] { #expect(try scratch.firn("convert", name + ".csv", name + ".firn").code == 0) }
+        for inputs in [["winter.firn", "summer.firn"], ["winter.firn", "summer.csv"], ["winter.csv", "summer.firn"]] {
+            #expect(try FirnRun(["convert"] + inputs + ["u.firn", "--force"], in: scratch.folder).code == 0)
+            #expect(try scratch.firn("convert", "u.firn", "-", "--to", "csv").out == scratch.read("a.csv"), "\(inputs)")
+            #expect(try notation("u.firn").contains(" date "), "\(inputs)")
+        }
+    }
+
+    @Test func `a date near the last year is written in UTC if its year would have five digits`() throws {
+        let text = "id,t\n1,2024-05-01 10:00:00+02:00\n2,2024-06-01 10:00:00+02:00\n3,9999-12-31 23:59:59Z\n4,0001-01-01 00:00:00Z\n"
+        try scratch.write("s.csv", text)
+        #expect(try scratch.firn("convert", "s.csv", "s.arrow").code == 0)
+        let out = try scratch.firn("convert", "s.arrow", "-", "--to", "csv").out
+        #expect(out.hasSuffix("3,9999-12-31T23:59:59Z\n4,0001-01-01 02:00:00+02:00\n"), "\(out)")
+        #expect(
+            try scratch.firn("convert", "s.csv", "s.firn").code == 0 && scratch.firn("convert", "s.firn", "-", "--to", "csv").out == text)
+    }
 }

@@ -129,7 +129,7 @@ final class InputUnion {
             try rows.add(
                 type,
                 UnionInput(
-                    index: index, name: file.name, isText: file.isCSV, schema: file.schema,
+                    index: index, name: file.name, isText: file.isCSV, format: file.format, schema: file.schema,
                     facts: { position in reader?.facts(ofColumn: position) }))
             attributes.add(file.schema.otherAttributes)
             if index == 0 { note(first: type) } else { note(type, file) }

@@ -38,8 +38,10 @@ final class UnionColumn {
     private var hasNumbersInTexts = false
     /// The layouts of dates that fit all values so far, without their zones; nil before the first input with values.
     private var commonTimes: [DateTimeLayout]?
-    /// Whether an input is not CSV, so that it has no texts of cells.
+    /// Whether an input is neither CSV nor a .firn file, so that zones of dates have no original texts.
     private var hasOtherInputs = false
+    /// Whether all inputs are JSON, where a date is a string.
+    private var areJSON = true
     /// The types that fit all values so far, in some notation.
     private var commonKinds: Set<ScalarKind>?
 
@@ -75,7 +77,8 @@ final class UnionColumn {
         // Columns of CSV with collections or objects were read from JSON.
         let isJSON = column.type.isCollection || column.type.kind == .embedded || column.type.kind == .any
         isText = isText || (input.isText && !isJSON)
-        hasOtherInputs = hasOtherInputs || !input.isText || isJSON
+        hasOtherInputs = hasOtherInputs || !(input.isText || input.format == .firn) || isJSON
+        areJSON = areJSON && [.json, .ndjson].contains(input.format)
         if facts == nil { isUnsure = true }
         var type = column.type
         (type.isOptional, type.elementIsOptional, type.target) = (false, false, nil)
@@ -153,6 +156,12 @@ final class UnionColumn {
             }
             if let exponents = commonExponents {
                 (column.type.kind, column.notation) = (.double, exponents)
+                return
+            }
+            // Strings that were dates or UUIDs in some inputs keep their texts.
+            if areJSON, uses.allSatisfy({ [.string, .date, .uuid].contains($0.type.kind) }) {
+                column.type = uses[0].type
+                column.type.kind = .string
                 return
             }
             // Values of one kind, which JSON writes in one notation.
@@ -301,10 +310,11 @@ struct UnionInput {
     let index: Int
     let name: String
     let isText: Bool
+    let format: FormatName
     let schema: Schema
     /// Returns what is known about the values of a column of the rows.
     let facts: (Int) -> ColumnFacts?
 
     /// The same input for values within JSON.
-    var json: UnionInput { UnionInput(index: index, name: name, isText: false, schema: schema, facts: facts) }
+    var json: UnionInput { UnionInput(index: index, name: name, isText: false, format: .json, schema: schema, facts: facts) }
 }
