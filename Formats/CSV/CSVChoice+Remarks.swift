@@ -87,6 +87,8 @@ extension CSVChoice.Obstacle {
         case .mixedDates(let fitting):
             let shares = zip(patterns, fitting).map { "\(CSVChoice.grouped($1)) of \(CSVChoice.grouped(count)) can be \($0)" }
             return "its dates have no pattern in common: \(shares.joined(separator: ", "))\(sample.example)"
+        case .dateFractions:
+            return "the seconds of its dates have different numbers of digits, by no rule\(sample.example)"
         case .dateYears:
             return "its dates have years of two digits\(sample.example); \(CSVChoice.flag(patterns)) reads them"
         case .texts:

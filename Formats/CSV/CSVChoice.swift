@@ -22,7 +22,9 @@ struct CSVChoice {
     }
 
     struct Obstacle {
-        enum Cause { case texts, identifiers, wideNumbers, dateOrder, mixedDates(fitting: [Int]), dateYears, numberMark(isComma: Bool) }
+        enum Cause {
+            case texts, identifiers, wideNumbers, dateOrder, mixedDates(fitting: [Int]), dateYears, dateFractions, numberMark(isComma: Bool)
+        }
         var cause: Cause
         /// What most cells are.
         var kind: String
@@ -171,12 +173,13 @@ extension CSVGuess {
                 odd, outside: all - odd.texts.count + unread, unusual: unusual > 0 ? CSVSample() : sample,
                 unusualCount: unusual + others - unread, zoneCount: main.otherZones)
         case .failure(let doubt):
-            guard ![.season, .fractions].contains(doubt.doubt), odd.dateCount * 2 > filled else { return choice }
+            guard doubt.doubt != .season, odd.dateCount * 2 > filled else { return choice }
             let cause: CSVChoice.Obstacle.Cause =
                 switch doubt.doubt {
                 case .order: .dateOrder
                 case .mixed: .mixedDates(fitting: [main.dayFirst, main.monthFirst])
-                case .shortYear, .season, .fractions: .dateYears
+                case .fractions: .dateFractions
+                case .shortYear, .season: .dateYears
                 }
             choice.obstacle = .init(cause: cause, kind: "dates", count: count, sample: main.sample, patterns: main.patterns)
         }

@@ -19,8 +19,9 @@ extension CSVHeader {
             }
             let kind = guess.choice().kind
             guard kind != .string else { continue }
-            // A text for a missing number, such as nan, is no name if other cells are values.
-            if kind.isNumber, !cell.isQuoted, bytes.withBytes({ OriginalText.isNull($0) }) { continue }
+            // A word for a missing number, such as nan, is no name if other cells are values. A mark such as - can be the corner of a table.
+            let isWord = bytes.contains { ($0 | 32) &- 97 < 26 }
+            if kind.isNumber, isWord, !cell.isQuoted, bytes.withBytes({ OriginalText.isNull($0) }) { continue }
             // A copy with bytes after it, which the comparison may read.
             let padded = bytes + [UInt8](repeating: 0, count: scanSlack)
             let fits = padded.withUnsafeBufferPointer { buffer in
@@ -49,7 +50,10 @@ extension CSVHeader {
         }
         return switch kind {
         case .int, .double, .decimal:
-            !numberShape(text, count).shape.isEmpty || OriginalText.form(UnsafeRawBufferPointer(start: text, count: count)) == .number
+            // With a space, a number is more often a name: `country, 2019, 2020`.
+            !numberShape(text, count).shape.isEmpty
+                || text[0] != 32 && text[count - 1] != 32
+                    && OriginalText.form(UnsafeRawBufferPointer(start: text, count: count)) == .number
         case .date: CSVDateForm(UnsafeRawBufferPointer(start: text, count: count)) != nil
         default: !otherShape(text, count).isEmpty
         }

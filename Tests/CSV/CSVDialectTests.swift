@@ -383,7 +383,9 @@ extension Table {
         let text = "0.5,\(cell)\n1.5,2.5\n2.5,3.5\n", table = try Table(text)
         #expect(table.rows.count == 3 && table.rows[0][0] == .double(0.5), "\(table.names)")
         #expect(String(decoding: try table.written(), as: UTF8.self) == text)
-        // Names are names.
+        // Names are names, and so are numbers after a space, and the corner of a table.
+        #expect(try Table("x, 2019, 2021\na,1.5,2.5\nb,2.5,3.5\n").rows.count == 2)
+        #expect(try Table("-,5,7\n1,1.5,2.5\n2,2.5,3.5\n").rows.count == 2)
         #expect(try Table("share,\(cell)\n1.5,2.5\n2.5,3.5\n").rows.count == 2)
     }
 }

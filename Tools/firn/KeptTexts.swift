@@ -58,16 +58,9 @@ struct KeptTexts {
 
     /// Returns a number that is the same for equal numbers of different types.
     private static func hash(_ value: Value) -> UInt64 {
-        let whole: Int64? =
-            switch value {
-            case .float(let x): Int64(exactly: x)
-            case .double(let x): Int64(exactly: x)
-            case .decimal(let x): Int64(x.description)
-            default: nil
-            }
-        if let whole { return UInt64(bitPattern: whole) }
+        if let number = value.number { return Int64(exactly: number).map { UInt64(bitPattern: $0) } ?? number.bitPattern }
         var hasher = Hasher()
-        if case .float(let x) = value { hasher.combine(Value.double(Double(x))) } else { hasher.combine(value) }
+        hasher.combine(value)
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 

@@ -182,8 +182,8 @@ final class UnionColumn {
         return uses.first { $0.notation.hasTwoDigitExponent }?.notation
     }
 
-    /// The notation of dates of CSV that differ in their zones; the zones of those that differ from it are original texts. Nil for other
-    /// columns.
+    /// The notation of dates of CSV and .firn files that differ in their zones; the zones of those that differ from it are original texts.
+    /// Nil for other columns.
     private var commonTime: Notation? {
         let main = uses.max { $0.inputs < $1.inputs }
         guard !hasOtherInputs, let layout = commonTimes?.first, let main, let zoned = DateTimeLayout(main.notation),
