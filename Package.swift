@@ -30,7 +30,8 @@ let modules = [
         name: "FirnExchange", path: "Formats/Exchange",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "CZstd", "CZlib", "CLZMA", "CBzip2"], kernels: true),
     Module(
-        name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CIconv"], kernels: true),
+        name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CIconv", "CVectors"],
+        kernels: true),
     Module(
         name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"]),
     Module(
@@ -115,6 +116,7 @@ let libraries: [Target] = [
         providers: [.apt(["libbrotli-dev"]), .brew(["brotli"])]),
     // Headers alone.
     .systemLibrary(name: "CArrow", path: "Sources/CLibraries/CArrow"), .systemLibrary(name: "CFirn", path: "Sources/CLibraries/CFirn"),
+    .systemLibrary(name: "CVectors", path: "Sources/CLibraries/CVectors"),
     // Debian's snappy and bzip2 have no pkg-config file.
     .systemLibrary(
         name: "CSnappy", path: "Sources/CLibraries/CSnappy", providers: [.apt(["libsnappy-dev"]), .brew(["snappy"])]),

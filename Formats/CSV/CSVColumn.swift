@@ -96,14 +96,14 @@ final class CSVColumn {
         case _ where layout != nil: failed = appendInLayout(index, memory, nulls)
         case .int where plan.spelling != nil:
             failed = append(index, memory, nulls, to: words) { NumberText.parseInt64($0) ?? NumberText.wholeNumber($0) }
-        case .int: failed = append(index, memory, nulls, to: words) { NumberText.parseInt64($0) }
+        case .int: failed = append(index, memory, nulls, to: words) { CSVShortNumber.int($0) }
         case .link:
             failed = append(index, memory, nulls, to: words) { bytes in
                 NumberText.parseInt64(bytes).flatMap { $0 >= 0 && $0 < plan.rowLimit ? $0 : nil }
             }
         case .double where plan.spelling != nil: failed = append(index, memory, nulls, to: reals, CSVColumn.sameDouble)
         case .float where plan.spelling != nil: failed = append(index, memory, nulls, to: reals, CSVColumn.sameFloat)
-        case .double: failed = append(index, memory, nulls, to: reals) { NumberText.parseDouble($0) }
+        case .double: failed = append(index, memory, nulls, to: reals) { CSVShortNumber.double($0) }
         case .float:
             failed = append(index, memory, nulls, to: reals) { bytes in
                 NumberText.parseDouble(bytes).flatMap { value in Float(value).isFinite || !value.isFinite ? Double(Float(value)) : nil }
@@ -391,15 +391,15 @@ final class CSVColumn {
             if entry & CSVIndex.quotedBit == 0, nulls.contains(memory + start, length) {
                 noteNull(row)
             } else {
-                if textCount &+ length &+ 16 > textCapacity {
+                if textCount &+ length &+ 32 > textCapacity {
                     let larger = max(textCapacity &* 2, textCount &+ length &+ min(4096, (max(rows, expectedRows) &+ 1) &* 16))
                     CSVColumn.grow(&text, textCount, larger)
                     textCapacity = larger
                 }
                 let to = UnsafeMutableRawPointer(text! + textCount), from = UnsafeRawPointer(memory + start)
-                if length <= 16 {
-                    // Copies 16 bytes because both sides have space for them: this is faster than a copy of the exact length.
-                    to.storeBytes(of: from.loadUnaligned(as: SIMD2<UInt64>.self), as: SIMD2<UInt64>.self)
+                if length <= 32 {
+                    // Copies 32 bytes because both sides have space for them: this is faster than a copy of the exact length.
+                    to.storeBytes(of: from.loadUnaligned(as: SIMD4<UInt64>.self), as: SIMD4<UInt64>.self)
                 } else {
                     to.copyMemory(from: from, byteCount: length)
                 }

@@ -11,8 +11,8 @@ struct CSVGuess: Sendable {
     /// Whether a quoted cell is empty.
     var hasQuotedNothing = false
     var quoted = 0
-    /// The number of cells that are quoted although their text does not require it.
-    var quotedNeedlessly = 0
+    /// Whether a cell is quoted although its text does not require it.
+    var isQuotedNeedlessly = false
 
     /// The shapes of all numbers, their number, and how many of them have the shapes of `CSVShape.doubles`.
     var numbers = CSVShape.numbers
@@ -44,7 +44,7 @@ struct CSVGuess: Sendable {
         nullWords |= other.nullWords
         hasQuotedNothing = hasQuotedNothing || other.hasQuotedNothing
         quoted += other.quoted
-        quotedNeedlessly += other.quotedNeedlessly
+        isQuotedNeedlessly = isQuotedNeedlessly || other.isQuotedNeedlessly
         if isText { return }
         numbers.formIntersection(other.numbers)
         numberCount += other.numberCount
@@ -78,9 +78,9 @@ struct CSVGuess: Sendable {
     /// The number of cells that are not null.
     var filled: Int { cells - nulls }
     /// Whether every cell with text is quoted, at least one of them needlessly.
-    var isAlwaysQuoted: Bool { quotedNeedlessly > 0 && quoted == cells - nulls }
+    var isAlwaysQuoted: Bool { isQuotedNeedlessly && quoted == cells - nulls }
     /// Whether some cells are quoted needlessly and others with text are not, so that no rule describes the quoting.
-    var isQuotedAtRandom: Bool { quotedNeedlessly > 0 && quoted != cells - nulls }
+    var isQuotedAtRandom: Bool { isQuotedNeedlessly && quoted != cells - nulls }
 }
 
 /// The ordinary numbers among the cells that are looked at together.
@@ -88,21 +88,32 @@ struct CSVNumberCounts {
     private(set) var shapes = CSVShape.numbers
     private(set) var count = 0, plain = 0, pointZero = 0, exponent = 0, exponentPointZero = 0, onlyExponent = 0
     private(set) var fewestDigits = Int.max, maximumDigits = Int.min
+    /// The shape of the last numbers, which are not counted yet: most have the shape of the one before.
+    private var last = CSVShape.none, run = 0
 
     @inline(__always)
     mutating func note(_ shape: CSVShape, _ digits: Int) {
-        count &+= 1
-        plain &+= Int(shape.rawValue &>> 1 & 1)
-        pointZero &+= Int(shape.rawValue &>> 2 & 1)
-        exponent &+= Int(shape.rawValue &>> 8 & 1)
-        exponentPointZero &+= Int(shape.rawValue &>> 9 & 1)
-        if shape == .exponents {
-            onlyExponent &+= 1
-            return
+        if shape != last {
+            flush()
+            last = shape
         }
-        shapes.formIntersection(shape)
+        run &+= 1
+        if shape == .exponents { return }
         fewestDigits = min(fewestDigits, digits)
         maximumDigits = max(maximumDigits, digits)
+    }
+
+    /// Counts what was noted.
+    @inline(never)
+    mutating func flush() {
+        guard run > 0 else { return }
+        count &+= run
+        plain &+= run &* Int(last.rawValue &>> 1 & 1)
+        pointZero &+= run &* Int(last.rawValue &>> 2 & 1)
+        exponent &+= run &* Int(last.rawValue &>> 8 & 1)
+        exponentPointZero &+= run &* Int(last.rawValue &>> 9 & 1)
+        if last == .exponents { onlyExponent &+= run } else { shapes.formIntersection(last) }
+        run = 0
     }
 }
 
@@ -180,7 +191,7 @@ extension CSVGuess {
             let start = Int(entry & CSVIndex.startMask), length = Int(entry &>> 32) &- start, isQuoted = entry & CSVIndex.quotedBit != 0
             if isQuoted {
                 quoted &+= 1
-                if !needsQuotes(memory + start, length, marks), length > 0 { quotedNeedlessly &+= 1 }
+                if !isQuotedNeedlessly, length > 0, !needsQuotes(memory + start, length, marks) { isQuotedNeedlessly = true }
                 if length == 0 { hasQuotedNothing = true }
             } else if nulls.contains(memory + start, length) {
                 nullCount &+= 1
@@ -190,7 +201,7 @@ extension CSVGuess {
             if isText { continue }
             if dates.take(memory + start, length) { continue }
             if expectsNumber, length > 0 {
-                let found = numberShape(memory + start, length)
+                let found = cellShape(memory + start, length)
                 if !found.shape.isEmpty, found.shape != .decimal {
                     counts.note(found.shape, found.digits)
                     if found.shape.rawValue & CSVShape.plain.rawValue == 0, length > 15 { noteWide(memory + start, length) }
@@ -217,7 +228,9 @@ extension CSVGuess {
         if nullCount > 0 { nullWords |= nulls.words.isEmpty ? nulls.bit(memory, 0) : words }
     }
 
-    private mutating func add(_ counts: CSVNumberCounts) {
+    private mutating func add(_ noted: CSVNumberCounts) {
+        var counts = noted
+        counts.flush()
         numbers.formIntersection(counts.shapes)
         numberCount &+= counts.count
         plainCount &+= counts.plain
@@ -244,7 +257,7 @@ extension CSVGuess {
             cells += 1
             if text.isQuoted {
                 quoted += 1
-                if !needsQuotes(memory + start, length, cellMarks), length > 0 { quotedNeedlessly += 1 }
+                if !isQuotedNeedlessly, length > 0, !needsQuotes(memory + start, length, cellMarks) { isQuotedNeedlessly = true }
                 if length == 0 { hasQuotedNothing = true }
             } else if nulls.contains(memory + start, length) {
                 self.nulls += 1

@@ -11,27 +11,16 @@ struct CSVMarks: Equatable, Sendable {
 /// The number of bytes after the end of a block's text that may be read.
 let scanSlack = 64
 
-/// Sets bit i if byte i of the 64 at `memory` is one of the three. It uses whole words because the vector comparisons of the standard
-/// library are many times slower.
+/// Sets bit i if byte i of the 64 at `memory` is one of the three.
 @inline(__always)
 func marks64(_ memory: UnsafePointer<UInt8>, _ a: UInt8, _ b: UInt8, _ c: UInt8) -> UInt64 {
-    let raw = UnsafeRawPointer(memory)
-    let spread: UInt64 = 0x0101_0101_0101_0101
-    let a = SIMD2(repeating: UInt64(a) &* spread), b = SIMD2(repeating: UInt64(b) &* spread), c = SIMD2(repeating: UInt64(c) &* spread)
-    return marks16(raw, a, b, c) | marks16(raw + 16, a, b, c) &<< 16 | marks16(raw + 32, a, b, c) &<< 32 | marks16(raw + 48, a, b, c) &<< 48
-}
-
-@inline(__always)
-private func marks16(_ memory: UnsafeRawPointer, _ a: SIMD2<UInt64>, _ b: SIMD2<UInt64>, _ c: SIMD2<UInt64>) -> UInt64 {
-    let bytes = memory.loadUnaligned(as: SIMD2<UInt64>.self)
-    // A byte of x is zero where it equals the mark. Adding 0x7F to the low bits sets the top bit of all other bytes, without a carry.
-    let low = SIMD2<UInt64>(repeating: 0x7F7F_7F7F_7F7F_7F7F)
-    let x = bytes ^ a, y = bytes ^ b, z = bytes ^ c
-    let others = (((x & low) &+ low) | x) & (((y & low) &+ low) | y) & (((z & low) &+ low) | z)
-    let hits = ~(others | low)
-    // The product collects the top bits of eight bytes in its top byte.
-    let gather: UInt64 = 0x0102_0408_1020_4080
-    return ((hits[0] &>> 7) &* gather) &>> 56 | (((hits[1] &>> 7) &* gather) &>> 56) &<< 8
+    let a = Bytes16(repeating: a), b = Bytes16(repeating: b), c = Bytes16(repeating: c)
+    @inline(__always)
+    func marks16(_ at: Int) -> UInt64 {
+        let bytes = Bytes16(memory + at)
+        return UInt64(bytes.equal(a).or(bytes.equal(b)).or(bytes.equal(c)).mask) &<< UInt64(at)
+    }
+    return marks16(0) | marks16(16) | marks16(32) | marks16(48)
 }
 
 /// Returns the first position of `byte` in `from ..< to`, or `to`.
@@ -71,43 +60,49 @@ struct CSVRecordFinder {
                 let isDoubled = close &+ 1 < end && memory[close &+ 1] == quote
                 at = close &+ (isDoubled ? 2 : 1)
                 inQuotes = isDoubled
-                continue
+            } else {
+                endLines(memory, to: end, limit: limit)
             }
-            // Up to the next quote, every newline ends a record.
-            let open = find(quote, memory, at, end)
-            countLines(memory, to: open, limit: limit)
-            guard records < limit, open < end else { break }
-            // A quote opens a cell that it begins.
-            inQuotes = open == boundary || memory[open &- 1] == marks.delimiter
-            at = open &+ 1
         }
     }
 
-    /// Ends records at the newlines before `end`, which has no quote before it, until `limit` records have ended.
+    /// Ends records at the newlines before the next quote or `end`, until `limit` records have ended.
     @inline(__always)
-    private mutating func countLines(_ memory: UnsafePointer<UInt8>, to end: Int, limit: Int) {
-        let newline = marks.newline
+    private mutating func endLines(_ memory: UnsafePointer<UInt8>, to end: Int, limit: Int) {
+        let newline = marks.newline, quote = marks.quote
         var at = at, records = records, boundary = boundary
+        defer { (self.at, self.records, self.boundary) = (at, records, boundary) }
         while at < end {
-            var hits = marks64(memory + at, newline, newline, newline)
-            if end &- at < 64 { hits &= (1 &<< UInt64(truncatingIfNeeded: end &- at)) &- 1 }
-            let count = hits.nonzeroBitCount
+            var lines = marks64(memory + at, newline, newline, newline), quotes = marks64(memory + at, quote, quote, quote)
+            if end &- at < 64 {
+                let inside: UInt64 = (1 &<< UInt64(truncatingIfNeeded: end &- at)) &- 1
+                lines &= inside
+                quotes &= inside
+            }
+            if quotes != 0 { lines &= (quotes & (0 &- quotes)) &- 1 }
+            let count = lines.nonzeroBitCount
             if count > 0 {
                 if count >= limit &- records {
                     while records &+ 1 < limit {
-                        hits &= hits &- 1
+                        lines &= lines &- 1
                         records &+= 1
                     }
                     records = limit
-                    boundary = at &+ hits.trailingZeroBitCount &+ 1
+                    boundary = at &+ lines.trailingZeroBitCount &+ 1
                     at = boundary
-                    break
+                    return
                 }
                 records &+= count
-                boundary = at &+ 64 &- hits.leadingZeroBitCount
+                boundary = at &+ 64 &- lines.leadingZeroBitCount
+            }
+            if quotes != 0 {
+                let open = at &+ quotes.trailingZeroBitCount
+                // A quote opens a cell that it begins.
+                inQuotes = open == boundary || memory[open &- 1] == marks.delimiter
+                at = open &+ 1
+                return
             }
             at = min(at &+ 64, end)
         }
-        (self.at, self.records, self.boundary) = (at, records, boundary)
     }
 }

@@ -34,6 +34,10 @@ struct CSVShape: Equatable, Sendable {
     @inline(__always) static var uuid: CSVShape { CSVShape(rawValue: 1 << 12) }
     @inline(__always) static var uuidUpper: CSVShape { CSVShape(rawValue: 1 << 13) }
 
+    /// Whole numbers of at most 15 digits other than `-0`, and that one.
+    @inline(__always) static var wholeNumber: CSVShape { .int | negativeZero }
+    @inline(__always) static var negativeZero: CSVShape { .plain | .exponent | .decimal }
+
     @inline(__always) static var numbers: CSVShape { .int | .doubles | .fixed | .decimal }
     /// Doubles whose whole values have a form of their own.
     @inline(__always) static var doubles: CSVShape { .plain | .pointZero | .exponents }
@@ -68,7 +72,6 @@ func otherShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> CSVShape {
 }
 
 /// Returns the shapes of a text among those of numbers, and the number of digits after its point. Texts that are not empty only.
-@inline(__always)
 func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVShape, digits: Int) {
     let negative = memory[0] == UInt8(ascii: "-")
     let first = negative ? 1 : 0
@@ -81,8 +84,8 @@ func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVSha
     // A text with leading zeros is not a number: a number would lose them.
     if lead == 0, whole > 1 { return (.none, 0) }
     if at == count {
-        if lead == 0, negative { return (.plain | .exponent | .decimal, 0) }
-        if whole <= 15 { return (.int | .plain | .exponent | .decimal, 0) }
+        if lead == 0, negative { return (.negativeZero, 0) }
+        if whole <= 15 { return (.wholeNumber, 0) }
         return longShape(memory, count, whole: whole, fraction: 0)
     }
     guard memory[at] == UInt8(ascii: "."), at &+ 1 < count else { return exponentShape(memory, count) }
@@ -93,17 +96,24 @@ func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVSha
     while at < count, memory[at] &- 48 <= 9 { at &+= 1 }
     guard at == count else { return exponentShape(memory, count) }
     if whole &+ fraction > 15 { return longShape(memory, count, whole: whole, fraction: fraction) }
+    return (fractionShape(startsWithZero: lead == 0, zeros: zeros, fraction: fraction, last: memory[count &- 1]), fraction)
+}
+
+/// Returns the shapes of a number with at most 15 digits, `fraction` of them after the point; `zeros` is the number of zeros after the
+/// point that no other digit precedes, and `last` the last digit.
+@inline(__always)
+func fractionShape(startsWithZero: Bool, zeros: Int, fraction: Int, last: UInt8) -> CSVShape {
     // Each decimal of up to 15 digits has its own double, so the digits survive a round trip.
     var shape = CSVShape.fixed
-    if memory[count &- 1] != 48 {
+    if last != UInt8(ascii: "0") {
         if zeros <= 5 { shape.insert(zeros <= 3 ? .doubles : .plain | .pointZero) }
     } else if fraction == 1 {
         shape.insert(.pointZero | .exponentPointZero)
     }
     // Decimals are written with an exponent if the first digit other than zero is the seventh or later after the point, as their standard
     // requires.
-    if lead != 0 || (zeros == fraction ? fraction <= 6 : zeros <= 5) { shape.insert(.decimal) }
-    return (shape, fraction)
+    if !startsWithZero || (zeros == fraction ? fraction <= 6 : zeros <= 5) { shape.insert(.decimal) }
+    return shape
 }
 
 /// Returns the shapes of a number with more than 15 digits, by writing it.

@@ -26,7 +26,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
     ("Sources/RealmSwift", "RealmSwift", ["Firn"]),
     ("Sources/RLM", "RLM", ["FirnBytes", "Firn", "Foundation"]),
     ("Formats/Exchange", "FirnExchange", ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "CZstd", "CZlib", "CLZMA", "CBzip2"]),
-    ("Formats/CSV", "FirnCSV", ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CIconv"]),
+    ("Formats/CSV", "FirnCSV", ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CIconv", "CVectors"]),
     ("Formats/JSON", "FirnJSON", ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"]),
     ("Formats/RealmFile", "FirnRealmFile", ["FirnBytes", "FirnDisk", "FirnCrypto", "FirnTable", "FirnExchange"]),
     (
