@@ -65,32 +65,64 @@ package struct TextBounds: Sendable, Equatable {
 
     /// The exact bounds of the values of a column that are present. Fails if there are none.
     package init?(_ text: Text, present: Bits?, count: Int) {
-        var low = -1, high = -1, last = -1, lowWord: UInt64 = 0, highWord: UInt64 = 0, lastWord: UInt64 = 0,
-            ascends = present.map { $0.ones == count } ?? true
-        text.bytes.withUnsafeBytes { bytes in
-            func value(_ row: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[text.range(row)]) }
-            func look(_ row: Int) {
-                let own = value(row), word = UInt64(bitPattern: IndexKey.word(own)) ^ 1 << 63
-                if low < 0 {
-                    (low, high, lowWord, highWord) = (row, row, word, word)
-                } else {
-                    // The first eight bytes distinguish most values.
-                    if ascends, word < lastWord || word == lastWord && TextBounds.isBelow(own, value(last)) { ascends = false }
-                    if word < lowWord || word == lowWord && TextBounds.isBelow(own, value(low)) { (low, lowWord) = (row, word) }
-                    if word > highWord || word == highWord && TextBounds.isBelow(value(high), own) { (high, highWord) = (row, word) }
-                }
-                (last, lastWord) = (row, word)
+        let found = text.bytes.withUnsafeBytes { bytes in
+            text.offsets.withUnsafeBufferPointer { offsets -> (low: Int, high: Int, ascends: Bool) in
+                var found = TextExtremes(bytes: bytes, offsets: offsets, ascends: present.map { $0.ones == count } ?? true)
+                if let present { present.forEachSet { found.look($0) } } else { for row in 0..<count { found.look(row) } }
+                return (found.low, found.high, found.ascends)
             }
-            if let present { present.forEachSet(look) } else { for row in 0..<count { look(row) } }
         }
-        guard low >= 0 else { return nil }
-        self.init(low: Array(text.bytes[text.range(low)]), high: Array(text.bytes[text.range(high)]), ascends: ascends)
+        guard found.low >= 0 else { return nil }
+        self.init(low: Array(text.bytes[text.range(found.low)]), high: Array(text.bytes[text.range(found.high)]), ascends: found.ascends)
     }
+}
+
+/// The rows of the least and the greatest of the values that were looked at, one after another.
+private struct TextExtremes {
+    let bytes: UnsafeRawBufferPointer, offsets: UnsafeBufferPointer<Int>
+    var ascends: Bool
+    var low = -1, high = -1, last = -1
+    /// The first eight bytes of these values, which distinguish most values.
+    var lowWord: UInt64 = 0, highWord: UInt64 = 0, lastWord: UInt64 = 0
 
     @inline(__always)
-    private static func isBelow(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-        for i in 0..<min(a.count, b.count) where a[i] != b[i] { return a[i] < b[i] }
-        return a.count < b.count
+    mutating func look(_ row: Int) {
+        let start = offsets[row], end = offsets[row &+ 1], word: UInt64
+        if start &+ 8 <= bytes.count {
+            // Bytes after the value become zeros.
+            let head = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+            let rest = UInt64(truncatingIfNeeded: 8 &* max(0, 8 &- (end &- start)))
+            word = rest == 64 ? 0 : (head &>> rest) &<< rest
+        } else {
+            word = UInt64(bitPattern: IndexKey.word(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))) ^ 1 << 63
+        }
+        if low < 0 {
+            (low, high, lowWord, highWord) = (row, row, word, word)
+        } else {
+            if ascends, word < lastWord || word == lastWord && isBelow(row, last) { ascends = false }
+            if word < lowWord || word == lowWord && isBelow(row, low) { (low, lowWord) = (row, word) }
+            if word > highWord || word == highWord && isBelow(high, row) { (high, highWord) = (row, word) }
+        }
+        (last, lastWord) = (row, word)
+    }
+
+    /// Compares the values of two rows whose first eight bytes are equal.
+    @inline(__always)
+    private func isBelow(_ a: Int, _ b: Int) -> Bool {
+        let (a, aEnd, b, bEnd) = (offsets[a], offsets[a &+ 1], offsets[b], offsets[b &+ 1])
+        let shared = min(aEnd &- a, bEnd &- b)
+        var at = min(8, shared)
+        while at &+ 8 <= shared {
+            let x = bytes.loadUnaligned(fromByteOffset: a &+ at, as: UInt64.self)
+            let y = bytes.loadUnaligned(fromByteOffset: b &+ at, as: UInt64.self)
+            if x != y { return UInt64(bigEndian: x) < UInt64(bigEndian: y) }
+            at &+= 8
+        }
+        while at < shared {
+            if bytes[a &+ at] != bytes[b &+ at] { return bytes[a &+ at] < bytes[b &+ at] }
+            at &+= 1
+        }
+        return aEnd &- a < bEnd &- b
     }
 }
 

@@ -56,7 +56,11 @@ struct EntropyHistogram {
         var counts = [UInt32](repeating: 0, count: leaves)
         let direct = direct
         counts.withUnsafeMutableBufferPointer { counts in
-            for value in values { counts[Self.leaf(transform.forward(value), direct: direct)] &+= 1 }
+            if bits <= direct {
+                for value in values { counts[Int(truncatingIfNeeded: transform.forward(value))] &+= 1 }
+            } else {
+                for value in values { counts[Self.leaf(transform.forward(value), direct: direct)] &+= 1 }
+            }
         }
         self.counts = counts
     }

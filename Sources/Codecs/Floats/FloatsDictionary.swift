@@ -95,7 +95,7 @@ extension FloatsEncoder {
         }
         return ordered.withUnsafeBufferPointer { ordered in
             guard let counted = DistinctCounts(ordered, goal: goal) else { return nil }
-            let sorted = counted.values.sorted(), doubles = sorted.map(doubleFromOrdered)
+            let sorted = counted.sortedValues, doubles = sorted.map(doubleFromOrdered)
             let stored = doubles.withUnsafeBufferPointer { encodeDistinct($0, single: single, profile: profile) }
             var out = ByteWriter(reserving: goal)
             out.append(FloatsEncoding.dictionary.rawValue)

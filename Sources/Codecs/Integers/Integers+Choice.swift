@@ -41,17 +41,43 @@ struct IntegersSurvey {
         lowStep = min(lowStep, leastStep)
         highStep = max(highStep, greatestStep)
         self.changes &+= changes
-        let stepCounts = counts + 65
+        let width = bitWidth(UInt64(bitPattern: most &- least)), stepWidth = bitWidth(UInt64(bitPattern: greatestStep &- leastStep))
+        let (wide, wideSteps) = countWidest(values, count: n, before: before, (least, width), (leastStep, stepWidth))
+        // Where many values are as wide as the widest one, none of them is an exception, and the other widths need not be counted.
         counts.update(repeating: 0, count: 130)
-        previous = before
-        for i in 0..<n {
-            let value = values[i]
-            counts[bitWidth(UInt64(bitPattern: value &- least))] &+= 1
-            stepCounts[bitWidth(UInt64(bitPattern: value &- previous &- leastStep))] &+= 1
-            previous = value
+        if PackedVector.canHaveExceptions(min(wide, wideSteps), of: n) {
+            let stepCounts = counts + 65
+            previous = before
+            for i in 0..<n {
+                let value = values[i]
+                counts[bitWidth(UInt64(bitPattern: value &- least))] &+= 1
+                stepCounts[bitWidth(UInt64(bitPattern: value &- previous &- leastStep))] &+= 1
+                previous = value
+            }
+        } else {
+            counts[width] = UInt32(truncatingIfNeeded: wide)
+            counts[65 &+ stepWidth] = UInt32(truncatingIfNeeded: wideSteps)
         }
         packed.vectors.append(choosePackedVector(base: least, count: n, histogram: counts))
-        steps.vectors.append(choosePackedVector(base: leastStep, count: n, histogram: stepCounts))
+        steps.vectors.append(choosePackedVector(base: leastStep, count: n, histogram: counts + 65))
+    }
+
+    /// Returns how many values, less the least one, have as many bits as the widest one, and the same for steps.
+    private func countWidest(
+        _ values: UnsafePointer<Int64>, count n: Int, before: Int64, _ range: (low: Int64, width: Int),
+        _ stepRange: (low: Int64, width: Int)
+    ) -> (values: Int, steps: Int) {
+        // What remains of a number without its lower bits is 1 or 0.
+        let shift = UInt64(truncatingIfNeeded: max(0, range.width &- 1))
+        let stepShift = UInt64(truncatingIfNeeded: max(0, stepRange.width &- 1))
+        var wide: UInt64 = 0, wideSteps: UInt64 = 0, previous = before
+        for i in 0..<n {
+            let value = values[i]
+            wide &+= UInt64(bitPattern: value &- range.low) &>> shift
+            wideSteps &+= UInt64(bitPattern: value &- previous &- stepRange.low) &>> stepShift
+            previous = value
+        }
+        return (range.width == 0 ? n : Int(wide), stepRange.width == 0 ? n : Int(wideSteps))
     }
 }
 
@@ -64,16 +90,15 @@ struct Encoded {
 /// Encodes all values; none is absent. `depth` = `nestingLimit` requests a stream without nested streams.
 func encodeIntegers(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: Int) -> [UInt8] {
     guard values.count > 0 else { return [IntegersEncoding.empty.rawValue] }
-    let survey = IntegersSurvey(values)
-    if survey.low == survey.high { return encodeSequence(first: survey.low, step: 0) }
-    let step = values[1] &- values[0]
+    let step = values.count > 1 ? values[1] &- values[0] : 0
     if sequenceEnd(first: values[0], step: step, count: values.count) != nil, isSequence(values, step: step) {
         return encodeSequence(first: values[0], step: step)
     }
     if depth < 3 {
-        let factor = commonFactor(values, low: survey.low)
-        if factor > 1 { return encodeScaled(values, low: survey.low, factor: factor, profile: profile, depth: depth) }
+        let factor = commonFactor(values)
+        if factor > 1 { return encodeScaled(values, low: values.min() ?? 0, factor: factor, profile: profile, depth: depth) }
     }
+    let survey = IntegersSurvey(values)
     let found =
         depth < 3
         ? encodeSingly(values, survey, profile: profile, depth: depth) : encodeDeep(values, survey, profile: profile, depth: depth)
@@ -156,7 +181,7 @@ private func encodeSingly(_ values: UnsafeBufferPointer<Int64>, _ survey: Intege
         }
     }
     let plain = best
-    if let candidate = encodeFewDistinct(values, packedSize: best, profile: profile, depth: depth) {
+    if let candidate = encodeFewDistinct(values, survey, packedSize: best, profile: profile, depth: depth) {
         let isSlow = candidate.isSlow && values.count >= fullSegment
         let goal = isSlow ? secondTierGoal(best, values.count, profile) : best &* (profile.isSmall ? 98 : 95) / 100
         if candidate.bytes.count < goal { (winner, best) = (candidate, candidate.bytes.count) }
@@ -301,19 +326,19 @@ func withSteps<R>(_ values: UnsafeBufferPointer<Int64>, _ body: (UnsafeBufferPoi
     }
 }
 
-/// Returns the greatest common divisor of all differences from `low`, or 1 if there is none above 1.
-private func commonFactor(_ values: UnsafeBufferPointer<Int64>, low: Int64) -> UInt64 {
+/// Returns the greatest common divisor of all differences between values, or 1 if there is none above 1.
+private func commonFactor(_ values: UnsafeBufferPointer<Int64>) -> UInt64 {
     var factor: UInt64 = 0
-    let hop = max(1, values.count / 64)
+    let first = values[0], hop = max(1, values.count / 64)
     for i in stride(from: 0, to: values.count, by: hop) {
-        var (a, b) = (factor, UInt64(bitPattern: values[i] &- low))
+        var (a, b) = (factor, distance(values[i], first))
         while b != 0 { (a, b) = (b, a % b) }
         factor = a
         if factor == 1 { return 1 }
     }
     guard factor > 1, factor <= UInt64(Int64.max) else { return 1 }
     for value in values {
-        var (a, b) = (factor, UInt64(bitPattern: value &- low) % factor)
+        var (a, b) = (factor, distance(value, first) % factor)
         if b == 0 { continue }
         while b != 0 { (a, b) = (b, a % b) }
         factor = a
@@ -321,6 +346,9 @@ private func commonFactor(_ values: UnsafeBufferPointer<Int64>, low: Int64) -> U
     }
     return factor
 }
+
+@inline(__always)
+private func distance(_ a: Int64, _ b: Int64) -> UInt64 { UInt64(bitPattern: a > b ? a &- b : b &- a) }
 
 private func encodeScaled(_ values: UnsafeBufferPointer<Int64>, low: Int64, factor: UInt64, profile: Profile, depth: Int) -> [UInt8] {
     var out = ByteWriter()

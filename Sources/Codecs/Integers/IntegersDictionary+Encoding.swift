@@ -2,11 +2,13 @@ import FirnBytes
 
 /// Encodes values as codes into sorted distinct values; returns nil unless this is expected to be smaller than `packedSize`. Codes that are
 /// not bit-packed are slow to read, and so are the values of a dictionary that does not fit the fastest cache of a processor.
-func encodeFewDistinct(_ values: UnsafeBufferPointer<Int64>, packedSize: Int, profile: Profile, depth: Int) -> Encoded? {
-    guard values.count >= 8, packedSize > 64, let counted = DistinctCounts(values, goal: packedSize), counted.values.count >= 2 else {
-        return nil
-    }
-    let sorted = counted.values.sorted()
+func encodeFewDistinct(_ values: UnsafeBufferPointer<Int64>, _ survey: IntegersSurvey, packedSize: Int, profile: Profile, depth: Int)
+    -> Encoded?
+{
+    guard values.count >= 8, packedSize > 64,
+        let counted = DistinctCounts(values, goal: packedSize, range: survey.low...survey.high), counted.values.count >= 2
+    else { return nil }
+    let sorted = counted.sortedValues
     // The codes of neighbouring integers are the integers themselves.
     if sorted[sorted.count &- 1] &- sorted[0] == Int64(sorted.count &- 1) { return nil }
     let codeWidth = bitWidth(UInt64(sorted.count &- 1)), size = sizeOfAscending(sorted)
@@ -42,12 +44,26 @@ private func encodeDictionary(_ values: UnsafeBufferPointer<Int64>, _ sorted: [I
 
 /// Encodes the positions of values in `sorted`, which contains all of them.
 func encodeCodes(_ values: UnsafeBufferPointer<Int64>, _ sorted: [Int64], profile: Profile, depth: Int) -> [UInt8] {
-    var table = DistinctCodes(capacity: sorted.count)
-    for (code, value) in sorted.enumerated() { _ = table.code(of: value, orInsert: Int32(code)) }
-    return withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { codes in
-        for i in 0..<values.count { codes[i] = Int64(table.find(values[i])) }
+    withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { codes in
+        let low = sorted[0]
+        if let slots = directSlots(low...sorted[sorted.count &- 1], count: values.count) {
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: slots) { table in
+                for (code, value) in sorted.enumerated() { table[Int(value &- low)] = Int32(code) }
+                for i in 0..<values.count { codes[i] = Int64(table[Int(values[i] &- low)]) }
+            }
+        } else {
+            var table = DistinctCodes(capacity: sorted.count)
+            for (code, value) in sorted.enumerated() { _ = table.code(of: value, orInsert: Int32(code)) }
+            for i in 0..<values.count { codes[i] = Int64(table.find(values[i])) }
+        }
         return encodeIntegers(UnsafeBufferPointer(codes), profile: profile, depth: depth)
     }
+}
+
+/// Returns the number of integers in a range if a table with a slot for each of them is small and not mostly empty, otherwise nil.
+private func directSlots(_ range: ClosedRange<Int64>, count: Int) -> Int? {
+    let last = UInt64(bitPattern: range.upperBound &- range.lowerBound)
+    return last < 1 << 17 && last / 4 < UInt64(count) ? Int(last) &+ 1 : nil
 }
 
 extension IntegersEncoder {
@@ -67,13 +83,13 @@ extension IntegersEncoder {
 
 /// The distinct values of a stream, and how often they occur.
 struct DistinctCounts {
-    /// In the order of their appearance.
     private(set) var values: [Int64] = []
     private var counts: [Int32] = []
+    private var isSorted = false
 
     /// Returns nil if there are more than 65,536 distinct values, or so many that a dictionary is hardly smaller than `goal` bytes, or if a
-    /// sample indicates that.
-    init?(_ all: UnsafeBufferPointer<Int64>, goal: Int) {
+    /// sample indicates that. `range`: of all values, if it is known.
+    init?(_ all: UnsafeBufferPointer<Int64>, goal: Int, range: ClosedRange<Int64>? = nil) {
         // Each distinct value is expected to take a byte less than a value does on average.
         let bits = goal &* 8 / max(1, all.count)
         let limit = min(65_536, bits <= 10 ? min(4096, all.count / 4) : all.count &* 3 / 4)
@@ -95,6 +111,11 @@ struct DistinctCounts {
             // The share of values that occur once in the sample is about the probability that a further value is a new one (Good, Turing).
             if once &* 100 > sampled &* (bits <= 10 ? 40 : 85) || Int(seen) > limit { return nil }
         }
+        if let range, let slots = directSlots(range, count: all.count) {
+            count(all, range, slots: slots)
+            if values.count > limit { return nil }
+            return
+        }
         var table = DistinctCodes(capacity: min(limit, 4096))
         for value in all {
             if table.isFull { table.grow() }
@@ -108,6 +129,20 @@ struct DistinctCounts {
             }
         }
     }
+
+    private mutating func count(_ all: UnsafeBufferPointer<Int64>, _ range: ClosedRange<Int64>, slots: Int) {
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: slots) { table in
+            table.initialize(repeating: 0)
+            for value in all { table[Int(value &- range.lowerBound)] &+= 1 }
+            for (distance, count) in table.enumerated() where count > 0 {
+                values.append(range.lowerBound &+ Int64(distance))
+                counts.append(count)
+            }
+        }
+        isSorted = true
+    }
+
+    var sortedValues: [Int64] { isSorted ? values : values.sorted() }
 
     /// The number of bytes that codes need if each is coded with its own probability.
     var leastBytesOfCodes: Int {

@@ -23,12 +23,18 @@ func choosePackedVector(base: Int64, count: Int, histogram: UnsafePointer<UInt32
     while width > 0 {
         above &+= Int(histogram[width])
         width &-= 1
-        if above > 255 || above &* 8 > count { break }
+        if !PackedVector.canHaveExceptions(above, of: count) { break }
         let candidate = PackedVector(base: base, width: width, exceptions: above, exceptionWidth: full &- width)
         let size = candidate.size(count: count)
         if size < bestSize, size &* 32 < plain &* 31 { (best, bestSize) = (candidate, size) }
     }
     return best
+}
+
+extension PackedVector {
+    /// Whether so many of `count` values may be exceptions.
+    @inline(__always)
+    static func canHaveExceptions(_ exceptions: Int, of count: Int) -> Bool { exceptions <= 255 && exceptions &* 8 <= count }
 }
 
 /// Returns the number of bytes that a number needs.

@@ -17,12 +17,16 @@ struct SymbolMatcher {
     private var shortFilter: [UInt8]
     let table: SymbolTable
 
-    private static let slotBits: UInt64 = 14
+    /// The places of `entries`, as the number of bits of a hash that are not used: four for each symbol, so that few share one and the table
+    /// stays in the cache of a processor.
+    private let slotShift: UInt64
     private static let filterBits: UInt64 = 14
 
     init(_ table: SymbolTable) {
         self.table = table
-        entries = [Entry](repeating: Entry(), count: 1 << Self.slotBits)
+        let slotBits = max(10, bitWidth(UInt64(table.count)) + 2)
+        slotShift = UInt64(64 - slotBits)
+        entries = [Entry](repeating: Entry(), count: 1 << slotBits)
         longFilter = [UInt16](repeating: 0, count: 1 << Self.filterBits)
         shortFilter = [UInt8](repeating: 0, count: 1 << 16)
         for code in 0..<table.count where table.lengths[code] > 1 {
@@ -33,7 +37,7 @@ struct SymbolMatcher {
             } else {
                 shortFilter[Int(words[0] & 0xFFFF)] |= 1 << (length - 1)
             }
-            var at = Self.slot(words[0], words[1], Int(length))
+            var at = Self.slot(words[0], words[1], Int(length), shift: slotShift)
             while entries[at].length != 0 { at = (at + 1) & (entries.count - 1) }
             entries[at] = Entry(low: words[0], high: words[1], length: length, code: UInt16(code))
         }
@@ -45,21 +49,22 @@ struct SymbolMatcher {
     }
 
     @inline(__always)
-    private static func slot(_ low: UInt64, _ high: UInt64, _ length: Int) -> Int {
+    private static func slot(_ low: UInt64, _ high: UInt64, _ length: Int, shift: UInt64) -> Int {
         var hash = (low ^ UInt64(truncatingIfNeeded: length)) &* 0x9E37_79B9_7F4A_7C15
         hash = (hash ^ hash >> 32 ^ high) &* 0xC2B2_AE3D_27D4_EB4F
-        return Int(truncatingIfNeeded: hash >> (64 &- slotBits))
+        return Int(truncatingIfNeeded: hash &>> shift)
     }
 
     /// Calls `body` with each code of the string at `start ..< end`. Sixteen bytes after `end` must be readable.
     @inline(__always)
     func parse(_ bytes: UnsafeRawPointer, _ start: Int, _ end: Int, _ body: (Int) -> Void) {
+        let shift = slotShift
         entries.withUnsafeBufferPointer { entries in
             longFilter.withUnsafeBufferPointer { longFilter in
                 shortFilter.withUnsafeBufferPointer { shortFilter in
                     var at = start
                     while at < end {
-                        let (code, length) = Self.longest(bytes + at, end &- at, entries, longFilter, shortFilter)
+                        let (code, length) = Self.longest(bytes + at, end &- at, entries, shift, longFilter, shortFilter)
                         body(code)
                         at &+= length
                     }
@@ -81,7 +86,7 @@ struct SymbolMatcher {
 
     @inline(__always)
     private static func longest(
-        _ p: UnsafeRawPointer, _ rest: Int, _ entries: UnsafeBufferPointer<Entry>,
+        _ p: UnsafeRawPointer, _ rest: Int, _ entries: UnsafeBufferPointer<Entry>, _ shift: UInt64,
         _ longFilter: UnsafeBufferPointer<UInt16>, _ shortFilter: UnsafeBufferPointer<UInt8>
     ) -> (Int, Int) {
         let low = UInt64(littleEndian: p.loadUnaligned(as: UInt64.self))
@@ -94,7 +99,7 @@ struct SymbolMatcher {
             let length = top &+ 1
             let a = length >= 8 ? low : low & ((1 &<< UInt64(truncatingIfNeeded: length &* 8)) &- 1)
             let b = length <= 8 ? 0 : length == 16 ? high : high & ((1 &<< UInt64(truncatingIfNeeded: (length &- 8) &* 8)) &- 1)
-            var at = slot(a, b, length)
+            var at = slot(a, b, length, shift: shift)
             while true {
                 let entry = entries[at]
                 if entry.length == 0 { break }

@@ -56,18 +56,26 @@ package final class ValueTable {
                         codes[i] = previous
                         continue
                     }
-                    let start = offsets[i]
-                    previous = insert(UnsafeRawBufferPointer(rebasing: bytes[start..<offsets[i &+ 1]]))
+                    let start = offsets[i], end = offsets[i &+ 1]
+                    let value = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+                    if end &- start > 16 {
+                        previous = insert(value, Self.hash(value)) { Self.equal($0, value) }
+                    } else {
+                        let head = start &+ 16 <= bytes.count ? Head(bytes.baseAddress! + start, end &- start) : Head(bytes: value)
+                        previous = insert(value, head.hash) { Head($0, value.count) == head }
+                    }
                     codes[i] = previous
                 }
             }
         }
-        if count == 0, text.count > 0 { _ = insert(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        if count == 0, text.count > 0 {
+            _ = insert(.init(start: nil, count: 0), Head(bytes: .init(start: nil, count: 0)).hash) { _ in true }
+        }
     }
 
+    /// `isEqual` compares the value with as many bytes of the arena.
     @inline(__always)
-    private func insert(_ value: UnsafeRawBufferPointer) -> UInt32 {
-        let hash = Self.hash(value)
+    private func insert(_ value: UnsafeRawBufferPointer, _ hash: UInt64, _ isEqual: (UnsafeRawPointer) -> Bool) -> UInt32 {
         let tag = hash & 0xFFFF_FFFF_0000_0000
         let slots = slots, mask = mask
         var at = Int(truncatingIfNeeded: hash) & mask
@@ -77,7 +85,9 @@ package final class ValueTable {
             if slot & 0xFFFF_FFFF_0000_0000 == tag {
                 let index = Int(truncatingIfNeeded: slot & 0xFFFF_FFFF) &- 1
                 let start = starts[index]
-                if starts[index &+ 1] &- start == value.count, Self.equal(arena + start, value) { return UInt32(truncatingIfNeeded: index) }
+                if starts[index &+ 1] &- start == value.count, isEqual(UnsafeRawPointer(arena + start)) {
+                    return UInt32(truncatingIfNeeded: index)
+                }
             }
             at = (at &+ 1) & mask
         }
@@ -149,50 +159,47 @@ package final class ValueTable {
         }
     }
 
-    /// A multiply-fold hash over eight bytes at a time; short strings are read as two overlapping words.
-    @inline(__always)
-    static func hash(_ value: UnsafeRawBufferPointer) -> UInt64 {
-        let n = value.count
-        guard n > 0 else { return 0x9E37_79B9_7F4A_7C15 }
-        let p = value.baseAddress!
-        var state = 0x2D35_8DCC_AA6C_78A5 ^ UInt64(truncatingIfNeeded: n)
-        if n > 16 {
-            var i = 0
-            while i &+ 16 < n {
-                state = fold(word(p + i) ^ 0x8BB8_4B93_962E_ACC9, word(p + i + 8) ^ state)
-                i &+= 16
-            }
-            return fold(word(p + (n &- 16)) ^ 0xA076_1D64_78BD_642F, word(p + (n &- 8)) ^ state)
+    /// A value of at most 16 bytes, as two words with zeros after it. No step depends on the length, which a processor cannot predict.
+    private struct Head: Equatable {
+        private let low: UInt64, high: UInt64
+        private let count: Int
+
+        /// Sixteen bytes must be readable.
+        @inline(__always)
+        init(_ p: UnsafeRawPointer, _ count: Int) {
+            low = word(p) & (count >= 8 ? .max : (1 &<< UInt64(truncatingIfNeeded: count &* 8)) &- 1)
+            high = word(p + 8) & (count >= 16 ? .max : count <= 8 ? 0 : (1 &<< UInt64(truncatingIfNeeded: count &* 8 &- 64)) &- 1)
+            self.count = count
         }
-        let (a, b) = ends(p, n)
-        return fold(a ^ 0xA076_1D64_78BD_642F, b ^ state)
+
+        init(bytes: UnsafeRawBufferPointer) {
+            var words = SIMD2<UInt64>.zero
+            for (i, byte) in bytes.enumerated() { words[i >> 3] |= UInt64(byte) << UInt64(i & 7 * 8) }
+            (low, high, count) = (UInt64(littleEndian: words[0]), UInt64(littleEndian: words[1]), bytes.count)
+        }
+
+        @inline(__always)
+        var hash: UInt64 { fold(low ^ 0xA076_1D64_78BD_642F, high ^ 0x2D35_8DCC_AA6C_78A5 ^ UInt64(truncatingIfNeeded: count)) }
     }
 
+    /// A multiply-fold hash over eight bytes at a time. Sixteen bytes must be readable from the start of the value on.
     @inline(__always)
-    private static func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
-        let wide = a.multipliedFullWidth(by: b)
-        let mixed = wide.high ^ wide.low
-        return mixed ^ mixed >> 29
-    }
-
-    @inline(__always)
-    private static func word(_ p: UnsafeRawPointer) -> UInt64 { p.loadUnaligned(as: UInt64.self) }
-
-    /// Returns all bytes of a string of 1 … 16 bytes, as two words that may overlap.
-    @inline(__always)
-    private static func ends(_ p: UnsafeRawPointer, _ n: Int) -> (UInt64, UInt64) {
-        if n >= 8 { return (word(p), word(p + (n &- 8))) }
-        if n >= 4 { return (UInt64(p.loadUnaligned(as: UInt32.self)), UInt64((p + (n &- 4)).loadUnaligned(as: UInt32.self))) }
-        let bytes = p.assumingMemoryBound(to: UInt8.self)
-        return (UInt64(bytes[0]) | UInt64(bytes[n >> 1]) << 8, UInt64(bytes[n &- 1]))
-    }
-
-    @inline(__always)
-    private static func equal(_ a: UnsafeMutableRawPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    private static func hash(_ value: UnsafeRawBufferPointer) -> UInt64 {
         let n = value.count
-        guard n > 0 else { return true }
-        let p = UnsafeRawPointer(a), q = value.baseAddress!
-        if n <= 16 { return ends(p, n) == ends(q, n) }
+        guard let p = value.baseAddress else { return Head(bytes: value).hash }
+        if n <= 16 { return Head(p, n).hash }
+        var state = 0x2D35_8DCC_AA6C_78A5 ^ UInt64(truncatingIfNeeded: n), i = 0
+        while i &+ 16 < n {
+            state = fold(word(p + i) ^ 0x8BB8_4B93_962E_ACC9, word(p + i + 8) ^ state)
+            i &+= 16
+        }
+        return fold(word(p + (n &- 16)) ^ 0xA076_1D64_78BD_642F, word(p + (n &- 8)) ^ state)
+    }
+
+    /// Compares more than 16 bytes.
+    @inline(__always)
+    private static func equal(_ p: UnsafeRawPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+        let n = value.count, q = value.baseAddress!
         var i = 0
         while i &+ 8 < n {
             if word(p + i) != word(q + i) { return false }
@@ -237,3 +244,13 @@ package final class ValueTable {
         return a.count < b.count
     }
 }
+
+@inline(__always)
+private func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
+    let wide = a.multipliedFullWidth(by: b)
+    let mixed = wide.high ^ wide.low
+    return mixed ^ mixed >> 29
+}
+
+@inline(__always)
+private func word(_ p: UnsafeRawPointer) -> UInt64 { p.loadUnaligned(as: UInt64.self) }

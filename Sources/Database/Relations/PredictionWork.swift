@@ -184,12 +184,15 @@ struct PredictionWork {
         }
         // Models take long, and save little of what others cannot save.
         if profile == .modelled, encode(.small).count > RelationWork.bytes(plain[candidate.target]) { return nil }
-        var stored = encode(profile)
-        if isScanned {
+        /// Streams that scans read are encoded as derived ones if they save much, or if others save enough already.
+        func encodeScanned() -> [UInt8] {
             let derived = encode(.derived), plain = RelationWork.bytes(plain[candidate.target])
             func saves(_ bytes: [UInt8], _ share: Int) -> Bool { bytes.count * 100 <= plain * (100 - share) }
-            if saves(stored, minimumShare) || saves(derived, Self.minimumSlowShare) { stored = derived }
+            if saves(derived, Self.minimumSlowShare) { return derived }
+            let stored = encode(profile)
+            return saves(stored, minimumShare) ? derived : stored
         }
+        let stored = isScanned ? encodeScanned() : encode(profile)
         return PredictedColumn(prediction: prediction, streams: streams(column, prediction, stored, exceptions: exceptions))
     }
 
