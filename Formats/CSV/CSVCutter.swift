@@ -65,6 +65,7 @@ final class CSVCutter {
     var offset: UInt64 = 0
     private var ended = false
     private var typicalRecord = 0
+    private static let leastStep = 1 << 16
 
     init(_ text: any CSVSource, _ marks: CSVMarks) {
         self.text = text
@@ -76,7 +77,14 @@ final class CSVCutter {
     /// the step of reading, and the block ends after exactly `limit` records, at `most` bytes, or at the end of the text. Returns nil at
     /// the end.
     func next(size: Int, limit: Int = .max, most: Int = .max) throws(FirnError) -> CSVBlock? {
-        let expected = limit == .max ? size : min(most, max(size, typicalRecord &* limit &+ size))
+        var size = size, expected = size
+        if limit != .max {
+            // A sixteenth more, because records that are a little longer would need memory for a copy. What is read beyond the last record is
+            // copied to the next block, so the steps are short.
+            let records = typicalRecord &* limit &* 17 / 16
+            if records > 0 { size = min(size, max(CSVCutter.leastStep, records / 8)) }
+            expected = min(most, max(size, records &+ size))
+        }
         let block = try CSVBlock(capacity: max(expected, rest.count + size), text.input)
         block.offset = offset
         rest.withUnsafeBufferPointer { if $0.count > 0 { block.memory.update(from: $0.baseAddress!, count: $0.count) } }

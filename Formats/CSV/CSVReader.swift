@@ -41,6 +41,8 @@ package final class CSVReader: BatchReader {
     private var ended = false
 
     static let batchRows = 65_536
+    /// The number of rows of a block, of which a batch is joined: several blocks with their columns are in memory.
+    static let blockRows = 8_192
     static let maximumBatchBytes = 8 << 20
     /// The maximum number of cells (rows × columns) of a batch that is combined from several blocks.
     static let maximumBatchCells = 1 << 22
@@ -143,6 +145,10 @@ package final class CSVReader: BatchReader {
             }
             // The columns have one reference while they grow.
             pending = nil
+            let rest = (rowCount ?? .max) - taken, most = min(CSVReader.batchRows, rest, batchCells / max(joined.columns.count, 1))
+            if joined.count < CSVReader.batchRows / 2, joined.count + rows.count <= most {
+                for i in joined.columns.indices { joined.columns[i].reserve(rows: most) }
+            }
             for i in rows.columns.indices { joined.columns[i].append(contentsOf: rows.columns[i]) }
             joined.count += rows.count
             joined.bytes += rows.bytes
@@ -171,8 +177,7 @@ package final class CSVReader: BatchReader {
 
     private func nextRows() throws(FirnError) -> CSVRows? {
         while !cutAll, queue.pending <= options.threads {
-            // Blocks hold exactly one batch, unless its rows are large.
-            guard let block = try cutter.next(size: options.blockSize, limit: CSVReader.batchRows, most: blockBytes) else {
+            guard let block = try cutter.next(size: options.blockSize, limit: CSVReader.blockRows, most: blockBytes) else {
                 cutAll = true
                 break
             }

@@ -152,7 +152,7 @@ extension CSVSetting {
     /// Returns the number of rows of a block for which its columns allocate memory, given the first rows and their share of its bytes: an
     /// eighth more than they let expect. They may be much shorter than those that follow, so the cells have a bound.
     static func expectedRows(after rows: Int, share: Double, columns: Int) -> Int {
-        let most = max(rows, min(CSVReader.batchRows, CSVReader.maximumWideCells / max(columns, 1)))
+        let most = max(rows, min(CSVReader.blockRows, CSVReader.maximumWideCells / max(columns, 1)))
         return Int(min(Double(most), Double(rows) / share * 1.125 + 2))
     }
 
@@ -163,10 +163,11 @@ extension CSVSetting {
             rows.invalidText = block.offset + UInt64(offset)
             return rows
         }
-        // Rejected rows are passed on unchanged, but reading quoted cells changes the text.
+        // Rejected rows are passed on unchanged. A row with a cell that does not fit its type is read before it is rejected, which makes
+        // doubled quotes single; other faults are found before that.
         let original =
-            plans.contains(where: \.isForced)
-                || marks.quote != CSVMarks.noQuote && find(marks.quote, block.memory, 0, block.count) < block.count
+            plans.contains(where: \.isForced) && marks.quote != CSVMarks.noQuote
+                && find(marks.quote, block.memory, 0, block.count) < block.count
             ? block.copy() : block
         let index = CSVIndex(width: width)
         let columns = plans.map(CSVColumn.init)
