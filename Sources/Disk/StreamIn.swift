@@ -19,6 +19,8 @@ package final class StreamIn {
     private let buffer: UnsafeMutableRawPointer
     private var start = 0, end = 0
     private var ended = false
+    /// The number of bytes that are read for a look at the first ones.
+    private static let leastPiece = 16 << 10
 
     /// Opens a file; "-" is standard input.
     package init(path: String, capacity: Int = 1 << 20) throws(FirnError) {
@@ -78,8 +80,8 @@ package final class StreamIn {
             start = 0
         }
         while end - start < wanted && !ended {
-            let got = try readOnce(into: end)
-            end += got
+            // Not all that the buffer holds: many inputs are mapped after their first bytes were examined.
+            end += try readOnce(into: end, count: max(StreamIn.leastPiece, start + wanted - end))
         }
         return UnsafeRawBufferPointer(start: buffer + start, count: min(wanted, end - start))
     }
@@ -115,11 +117,12 @@ package final class StreamIn {
     private func fill() throws(FirnError) {
         start = 0
         end = 0
-        if !ended { end = try readOnce(into: 0) }
+        if !ended { end = try readOnce(into: 0, count: capacity) }
     }
 
-    private func readOnce(into offset: Int) throws(FirnError) -> Int {
-        let got = retrying { readCall(descriptor, buffer + offset, capacity - offset) }
+    /// Reads at most `count` bytes, as far as the buffer has space for them.
+    private func readOnce(into offset: Int, count: Int) throws(FirnError) -> Int {
+        let got = retrying { readCall(descriptor, buffer + offset, min(count, capacity - offset)) }
         if got < 0 { throw systemError(Int32(-got), "cannot read", path) }
         if got == 0 { ended = true }
         return got

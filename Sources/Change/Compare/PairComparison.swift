@@ -1,15 +1,18 @@
 import FirnBytes
 import FirnTable
 
-/// Compares the columns of the rows of one segment with those of their partners in another table. A column of the segment is kept in memory
-/// whole; the partners are read in the order of their vectors.
+/// Compares the columns of the rows of one segment with those of their partners in another table. The partners are read in the order of their
+/// vectors. So are the rows of the segment if both have the same order; otherwise a column of the segment is kept in memory whole.
 struct PairComparison {
     let newName: String
     let pairs: RowPairs
     var tolerance: Double
     private let needed: [Bool]
     private var isLaidOutAlike = false
-    private var whole = Column(ColumnType(.int))
+    /// The values of the segment that are in memory, and the row of the first of them.
+    private var values = Column(ColumnType(.int)), start = 0
+    /// Reads `values` vector by vector; nil if all are in memory.
+    private var reader: (any ColumnReader)?
 
     init(rowCount: Int, newName: String, pairs: RowPairs, tolerance: Double) {
         self.newName = newName
@@ -24,49 +27,68 @@ struct PairComparison {
     mutating func differences(_ segment: any Segment, _ partners: inout PartnerColumn) throws(FirnError) -> Bits {
         var unequal = Bits(repeating: false, count: segment.rowCount)
         guard pairs.count > 0 else { return unequal }
-        try readWhole(segment, partners.pairing)
+        do throws(Damage) { try begin(segment, partners.pairing) } catch { throw FirnError(error, in: newName) }
         isLaidOutAlike = partners.pairing.isLaidOutAlike
         var first = 0
         while first < pairs.count {
             let known = try partners.read(pairs.partners[first])
+            do throws(Damage) { try read(Int(pairs.rows[first])) } catch { throw FirnError(error, in: newName) }
+            let last = reader == nil ? UInt32.max : UInt32(start + values.count)
             var end = first + 1
-            while end < pairs.count, known.contains(pairs.partners[end]) { end += 1 }
+            while end < pairs.count, known.contains(pairs.partners[end]), pairs.rows[end] < last { end += 1 }
             compare(partners, first..<end, &unequal)
             first = end
         }
-        whole = Column(ColumnType(.int))
+        (reader, values) = (nil, Column(ColumnType(.int)))
         return unequal
     }
 
-    /// Reads the vectors that contain rows of a pair; the others are null, unless all are read together.
-    private mutating func readWhole(_ segment: any Segment, _ pairing: ColumnPairing) throws(FirnError) {
-        do throws(Damage) {
-            let reader = try segment.column(pairing.new.index)
-            if let all = try reader.wholeColumn() {
-                guard all.count >= segment.rowCount else { throw Damage("a column has \(all.count) rows of \(segment.rowCount)") }
-                whole = all
-                return
-            }
-            var vector = Column(pairing.new.column, in: pairing.new.schema)
-            whole = vector
-            for i in needed.indices {
-                if needed[i] {
-                    try reader.read(vector: i, into: &vector)
-                    if whole.count == 0 { whole = vector } else { whole.append(contentsOf: vector) }
+    /// Reads the column, unless its vectors are read one after the other.
+    private mutating func begin(_ segment: any Segment, _ pairing: ColumnPairing) throws(Damage) {
+        let column = try segment.column(pairing.new.index)
+        (reader, start) = (nil, 0)
+        if let all = try column.wholeColumn() {
+            guard all.count >= segment.rowCount else { throw Damage("a column has \(all.count) rows of \(segment.rowCount)") }
+            values = all
+            return
+        }
+        values = Column(pairing.new.column, in: pairing.new.schema)
+        if pairs.isInOrder { reader = column } else { try readAll(column, segment) }
+    }
+
+    /// Reads the vectors that contain rows of a pair; the others are null.
+    private mutating func readAll(_ column: any ColumnReader, _ segment: any Segment) throws(Damage) {
+        var vector = values
+        for i in needed.indices {
+            if needed[i] {
+                try column.read(vector: i, into: &vector)
+                if values.count == 0 {
+                    values = vector
+                    values.reserve(rows: segment.rowCount)
                 } else {
-                    for _ in segment.rows(ofVector: i) { whole.appendNull() }
+                    values.append(contentsOf: vector)
                 }
+            } else {
+                for _ in segment.rows(ofVector: i) { values.appendNull() }
             }
-        } catch { throw FirnError(error, in: newName) }
+        }
+    }
+
+    /// Reads the vector of a row if it is not in memory.
+    private mutating func read(_ row: Int) throws(Damage) {
+        guard let reader, !(start..<start + values.count).contains(row) else { return }
+        start = row / vectorSize * vectorSize
+        try reader.read(vector: row / vectorSize, into: &values)
+        guard row - start < values.count else { throw Damage("a vector has \(values.count) rows") }
     }
 
     private func compare(_ partners: PartnerColumn, _ range: Range<Int>, _ unequal: inout Bits) {
         let pairing = partners.pairing, there = partners.values
         switch pairing.mode {
         case .words:
-            whole.words.withUnsafeBufferPointer { a in
+            values.words.withUnsafeBufferPointer { a in
                 there.words.withUnsafeBufferPointer { b in
-                    if tolerance > 0, whole.type.kind == .int {
+                    if tolerance > 0, values.type.kind == .int {
                         each(partners, range, &unequal) { a[$0] == b[$1] || Value.isWithin(tolerance, a[$0], b[$1]) }
                     } else {
                         each(partners, range, &unequal) { a[$0] == b[$1] }
@@ -74,15 +96,15 @@ struct PairComparison {
                 }
             }
         case .pairs:
-            whole.words.withUnsafeBufferPointer { a in
+            values.words.withUnsafeBufferPointer { a in
                 there.words.withUnsafeBufferPointer { b in
-                    whole.extra.withUnsafeBufferPointer { c in
+                    values.extra.withUnsafeBufferPointer { c in
                         there.extra.withUnsafeBufferPointer { d in each(partners, range, &unequal) { a[$0] == b[$1] && c[$0] == d[$1] } }
                     }
                 }
             }
         case .reals:
-            whole.reals.withUnsafeBufferPointer { a in
+            values.reals.withUnsafeBufferPointer { a in
                 there.reals.withUnsafeBufferPointer { b in
                     let tolerance = tolerance
                     each(partners, range, &unequal) {
@@ -94,18 +116,18 @@ struct PairComparison {
         case .values where isLaidOutAlike:
             // Most rows are equal bit for bit; only the others are converted to values.
             each(partners, range, &unequal) {
-                whole.holdsSame($0, as: there, $1) || pairing.same(there.value(at: $1), whole.value(at: $0), tolerance: tolerance)
+                values.holdsSame($0, as: there, $1) || pairing.same(there.value(at: $1), values.value(at: $0), tolerance: tolerance)
             }
         case .numbers, .canonicalText, .values:
-            each(partners, range, &unequal) { pairing.same(there.value(at: $1), whole.value(at: $0), tolerance: tolerance) }
+            each(partners, range, &unequal) { pairing.same(there.value(at: $1), values.value(at: $0), tolerance: tolerance) }
         }
     }
 
     private func compareText(_ partners: PartnerColumn, _ range: Range<Int>, _ unequal: inout Bits) {
         let there = partners.values
-        whole.text.offsets.withUnsafeBufferPointer { from in
+        values.text.offsets.withUnsafeBufferPointer { from in
             there.text.offsets.withUnsafeBufferPointer { to in
-                whole.text.bytes.withUnsafeBytes { a in
+                values.text.bytes.withUnsafeBytes { a in
                     there.text.bytes.withUnsafeBytes { b in
                         each(partners, range, &unequal) { i, j in
                             let length = from[i &+ 1] &- from[i]
@@ -117,22 +139,22 @@ struct PairComparison {
         }
     }
 
-    /// Marks the rows for which `same(row in the segment, row in the values of the partners)` is false.
+    /// Marks the rows for which `same(row in the values of the segment, row in those of the partners)` is false.
     @inline(__always)
     private func each(_ column: PartnerColumn, _ range: Range<Int>, _ unequal: inout Bits, _ same: (Int, Int) -> Bool) {
-        let there = column.values, start = column.start
+        let there = column.values, theirStart = column.start, start = start
         pairs.rows.withUnsafeBufferPointer { rows in
             pairs.partners.withUnsafeBufferPointer { partners in
-                if whole.present == nil, there.present == nil {
+                if values.present == nil, there.present == nil {
                     for k in range {
                         let row = Int(truncatingIfNeeded: rows[k])
-                        if !same(row, Int(truncatingIfNeeded: partners[k] &- start)) { unequal[row] = true }
+                        if !same(row &- start, Int(truncatingIfNeeded: partners[k] &- theirStart)) { unequal[row] = true }
                     }
                 } else {
                     for k in range {
-                        let row = Int(truncatingIfNeeded: rows[k]), partner = Int(truncatingIfNeeded: partners[k] &- start)
-                        let has = whole.isPresent(row)
-                        if has != there.isPresent(partner) || (has && !same(row, partner)) { unequal[row] = true }
+                        let row = Int(truncatingIfNeeded: rows[k]), own = row &- start
+                        let partner = Int(truncatingIfNeeded: partners[k] &- theirStart), has = values.isPresent(own)
+                        if has != there.isPresent(partner) || (has && !same(own, partner)) { unequal[row] = true }
                     }
                 }
             }

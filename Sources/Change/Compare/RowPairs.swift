@@ -6,6 +6,9 @@ struct RowPairs {
     private(set) var rows: [UInt32] = []
     private(set) var partners: [UInt32] = []
 
+    /// Whether the rows ascend: each vector of both tables is needed once, one after the other.
+    private(set) var isInOrder = true
+
     var count: Int { rows.count }
 
     mutating func append(row: Int, partner: UInt32) {
@@ -29,6 +32,7 @@ struct RowPairs {
             high = max(high, vector)
         }
         guard !isAscending else { return }
+        isInOrder = false
         let span = Int(high - low) + 1
         guard span <= 1 << 20 else { return arrangeBySorting() }
         var next = [Int](repeating: 0, count: span + 1)
