@@ -37,7 +37,7 @@ struct CSVDateForm {
         }
         if let month = DateText.parseMonth(text) {
             form = .month
-            let parts = DateText.civil(month / 86_400)
+            let parts = CivilDate.date(ofDay: month / 86_400)
             isCertain = parts.month != (parts.year + 1) % 100
             return
         }

@@ -160,11 +160,11 @@ struct CSVLane {
             }
         case .bool: fillBools(column, rows, style)
         case .date:
+            let writer = DateWriter(notation)
             column.words.withUnsafeBufferPointer { seconds in
                 column.extra.withUnsafeBufferPointer { nanoseconds in
                     each(column, rows, style, most: DateText.room) { lane, row in
-                        lane.count &+= DateText.write(
-                            seconds: seconds[row], nanoseconds: nanoseconds[row], notation: notation, to: lane.bytes + lane.count)
+                        lane.count &+= writer.write(seconds: seconds[row], nanoseconds: nanoseconds[row], to: lane.bytes + lane.count)
                     }
                 }
             }

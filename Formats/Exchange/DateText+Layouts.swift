@@ -86,8 +86,7 @@ package struct DateFields {
         case .yearMonthDay: break
         }
         if hasShortYear { year += year >= 69 ? 1900 : 2000 }
-        guard month >= 1, month <= 12, day >= 1, day <= DateText.length(ofMonth: month, year) else { return nil }
-        return (Int64(DateText.daysSinceEpoch(year, month, day)) * 86_400 + clock, nanoseconds)
+        return CivilDate.days(year: year, month: month, day: day).map { (Int64($0) * 86_400 + clock, nanoseconds) }
     }
 }
 
@@ -165,35 +164,47 @@ extension DateText {
             return nil
         }
         let digits = text.map { Int($0) - 48 }, month = digits[5] * 10 + digits[6]
-        guard month >= 1, month <= 12 else { return nil }
-        return Int64(daysSinceEpoch(digits[0] * 1000 + digits[1] * 100 + digits[2] * 10 + digits[3], month, 1)) * 86_400
+        let year = digits[0] * 1000 + digits[1] * 100 + digits[2] * 10 + digits[3]
+        return CivilDate.days(year: year, month: month, day: 1).map { Int64($0) * 86_400 }
     }
 
-    /// Writes a date in a layout or as a month, and returns the number of bytes; nil if the notation would lose something of it.
-    static func write(seconds: Int64, nanoseconds: Int64, layout notation: Notation, to out: UnsafeMutablePointer<UInt8>) -> Int? {
-        guard notation == .yearMonth || DateLayout(notation) != nil else { return nil }
-        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400, clock = seconds - days * 86_400
-        let (year, month, day) = civil(days)
-        guard year >= 0, year <= 9999 else { return nil }
+    /// Writes a date as a month, and returns the number of bytes; nil if that would lose something of it.
+    static func write(monthOf seconds: Int64, nanoseconds: Int64, to out: UnsafeMutablePointer<UInt8>) -> Int? {
+        let (days, clock) = seconds.quotientAndRemainder(dividingBy: 86_400), (year, month, day) = CivilDate.date(ofDay: days)
+        guard year >= 0, year <= 9999, day == 1, clock == 0, nanoseconds == 0 else { return nil }
         var writer = DigitWriter(out)
-        if notation == .yearMonth {
-            guard day == 1, clock == 0, nanoseconds == 0 else { return nil }
-            writer.put(year, isPadded: true, digits: 4)
-            writer.put(UInt8(ascii: "-"))
-            writer.put(month, isPadded: true)
-            return writer.count
+        writer.put(year, isPadded: true, digits: 4)
+        writer.put(UInt8(ascii: "-"))
+        writer.put(month, isPadded: true)
+        return writer.count
+    }
+
+    /// Writes a date in a layout, and returns the number of bytes; nil if the layout would lose something of it.
+    static func write(seconds: Int64, nanoseconds: Int64, _ layout: DateLayout, to out: UnsafeMutablePointer<UInt8>) -> Int? {
+        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400, clock = seconds - days * 86_400
+        let (year, month, day) = CivilDate.date(ofDay: days)
+        guard year >= 0, year <= 9999, !layout.hasShortYear || (1969...2068).contains(year) else { return nil }
+        var writer = DigitWriter(out)
+        let isPadded = layout.isPadded, separator = layout.separator.byte
+        func putYear() { writer.put(layout.hasShortYear ? year % 100 : year, isPadded: true, digits: layout.hasShortYear ? 2 : 4) }
+        func put(_ first: Int64, _ second: Int64) {
+            writer.put(first, isPadded: isPadded)
+            writer.put(separator)
+            writer.put(second, isPadded: isPadded)
         }
-        guard let layout = DateLayout(notation), !layout.hasShortYear || (1969...2068).contains(year) else { return nil }
-        let shown = layout.hasShortYear ? year % 100 : year, yearDigits = layout.hasShortYear ? 2 : 4, isPadded = layout.isPadded
-        let parts: [(Int64, isPadded: Bool, digits: Int)] =
-            switch layout.order {
-            case .yearMonthDay: [(shown, true, yearDigits), (month, isPadded, 2), (day, isPadded, 2)]
-            case .monthDayYear: [(month, isPadded, 2), (day, isPadded, 2), (shown, true, yearDigits)]
-            case .dayMonthYear: [(day, isPadded, 2), (month, isPadded, 2), (shown, true, yearDigits)]
-            }
-        for (i, part) in parts.enumerated() {
-            if i > 0 { writer.put(layout.separator.byte) }
-            writer.put(part.0, isPadded: part.isPadded, digits: part.digits)
+        switch layout.order {
+        case .yearMonthDay:
+            putYear()
+            writer.put(separator)
+            put(month, day)
+        case .monthDayYear:
+            put(month, day)
+            writer.put(separator)
+            putYear()
+        case .dayMonthYear:
+            put(day, month)
+            writer.put(separator)
+            putYear()
         }
         guard let time = layout.time else { return clock == 0 && nanoseconds == 0 ? writer.count : nil }
         return write(clock: clock, nanoseconds, time, &writer) ? writer.count : nil

@@ -1,10 +1,8 @@
 import FirnTable
 
 extension DateText {
-    /// Writes a date with its time of day at the offset of a layout, then a zone, and returns the number of bytes.
-    static func write(
-        seconds: Int64, nanoseconds: Int64, _ layout: DateTimeLayout, zone: some Sequence<UInt8>, to out: UnsafeMutablePointer<UInt8>
-    ) -> Int {
+    /// Writes a date with its time of day at the offset of a layout, without the zone, and returns the number of bytes.
+    static func write(seconds: Int64, nanoseconds: Int64, _ layout: DateTimeLayout, to out: UnsafeMutablePointer<UInt8>) -> Int {
         let local = seconds &+ Int64(layout.quarters) &* 900
         var days = local / 86_400, clock = local % 86_400
         if clock < 0 {
@@ -25,10 +23,6 @@ extension DateText {
             NumberText.writePadded(UInt64(nanoseconds) / wholePowersOfTen[9 &- digits], digits: digits, to: out + at + 1)
             at &+= 1 &+ digits
         }
-        for byte in zone {
-            out[at] = byte
-            at &+= 1
-        }
         return at
     }
 
@@ -47,7 +41,9 @@ extension DateText {
             return nil
         }
         (layout.zone, layout.quarters) = (kind, quarters)
-        return write(seconds: seconds, nanoseconds: nanoseconds, layout, zone: zone, to: out)
+        let count = write(seconds: seconds, nanoseconds: nanoseconds, layout, to: out)
+        UnsafeMutableRawBufferPointer(start: out + count, count: zone.count).copyMemory(from: zone)
+        return count + zone.count
     }
 
     /// Returns where the zone at the end of a date begins, if the text before it is how a notation writes the date at that offset; nil for

@@ -40,7 +40,7 @@ package enum DateText {
     package static func parse(_ bytes: UnsafeRawBufferPointer) -> Reading? {
         let count = bytes.count
         guard count >= 10, let (year, month, day) = day(bytes) else { return nil }
-        let days = Int64(daysSinceEpoch(year, month, day))
+        let days = Int64(CivilDate.days(existing: year, month, day))
         if count == 10 { return Reading(seconds: days &* 86_400, nanoseconds: 0) }
         guard count >= 19, bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":") else { return nil }
         guard bytes[10] == UInt8(ascii: "T") || bytes[10] == UInt8(ascii: " ") else { return nil }
@@ -70,25 +70,13 @@ package enum DateText {
         return Reading(seconds: days &* 86_400 &+ clock, nanoseconds: nanoseconds, time: time)
     }
 
-    /// Writes a date in the given notation, and returns the number of bytes. A second has more fractional digits than the notation if it needs
-    /// them. If the notation is not one of dates, or would lose a time of day or a day, the date is written as `…T…Z`.
+    /// Writes a date in the given notation, as `DateWriter` does, and returns the number of bytes.
     package static func write(seconds: Int64, nanoseconds: Int64, notation: Notation, to out: UnsafeMutablePointer<UInt8>) -> Int {
-        if notation == .dateOnly, nanoseconds == 0, seconds % 86_400 == 0 { return writeDay(seconds / 86_400, to: out) }
-        if let count = write(seconds: seconds, nanoseconds: nanoseconds, layout: notation, to: out) { return count }
-        let plain = DateTimeLayout(followsT: true, zone: .zulu, fraction: .needed)
-        var layout = DateTimeLayout(notation) ?? plain
-        // At an offset, a date near the first or the last year can have a year that is not read back.
-        let years: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
-        if layout.quarters != 0, years.contains(seconds), !years.contains(seconds &+ Int64(layout.quarters) &* 900) { layout = plain }
-        switch layout.zone {
-        case .none: return write(seconds: seconds, nanoseconds: nanoseconds, layout, zone: EmptyCollection(), to: out)
-        case .zulu: return write(seconds: seconds, nanoseconds: nanoseconds, layout, zone: CollectionOfOne(UInt8(ascii: "Z")), to: out)
-        default: return write(seconds: seconds, nanoseconds: nanoseconds, layout, zone: layout.zoneText.utf8, to: out)
-        }
+        DateWriter(notation).write(seconds: seconds, nanoseconds: nanoseconds, to: out)
     }
 
     static func writeDay(_ days: Int64, to out: UnsafeMutablePointer<UInt8>) -> Int {
-        let (year, month, day) = civil(days)
+        let (year, month, day) = CivilDate.date(ofDay: days)
         var at = 0
         if year >= 0, year <= 9999 {
             NumberText.writePadded(UInt64(year), digits: 4, to: out)
@@ -117,34 +105,7 @@ package enum DateText {
         func digit(_ at: UInt64) -> Int { Int(truncatingIfNeeded: head &>> (8 &* at) & 15) }
         let year = digit(0) &* 1000 &+ digit(1) &* 100 &+ digit(2) &* 10 &+ digit(3), month = digit(5) &* 10 &+ digit(6)
         let day = Int(truncatingIfNeeded: (tail & 15) &* 10 &+ tail &>> 8)
-        guard month &- 1 < 12, month >= 1, day >= 1, day <= 28 || day <= length(ofMonth: month, year) else { return nil }
+        guard month &- 1 < 12, month >= 1, day >= 1, day <= 28 || day <= CivilDate.length(ofMonth: month, year) else { return nil }
         return (year, month, day)
-    }
-
-    static func length(ofMonth month: Int, _ year: Int) -> Int {
-        if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
-        return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
-    }
-
-    /// The number of days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that the leap day is the
-    /// last one.
-    @inline(__always)
-    static func daysSinceEpoch(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let y = month <= 2 ? year &- 1 : year
-        let era = (y >= 0 ? y : y &- 399) / 400
-        let yearOfEra = y &- era &* 400
-        let dayOfYear = (153 &* (month > 2 ? month &- 3 : month &+ 9) &+ 2) / 5 &+ day &- 1
-        return era &* 146_097 &+ yearOfEra &* 365 &+ yearOfEra / 4 &- yearOfEra / 100 &+ dayOfYear &- 719_468
-    }
-
-    package static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let z = days &+ 719_468
-        let era = (z >= 0 ? z : z &- 146_096) / 146_097
-        let dayOfEra = z &- era &* 146_097
-        let yearOfEra = (dayOfEra &- dayOfEra / 1460 &+ dayOfEra / 36_524 &- dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra &- (365 &* yearOfEra &+ yearOfEra / 4 &- yearOfEra / 100)
-        let shifted = (5 &* dayOfYear &+ 2) / 153
-        let month = shifted < 10 ? shifted &+ 3 : shifted &- 9
-        return (yearOfEra &+ era &* 400 &+ (month <= 2 ? 1 : 0), month, dayOfYear &- (153 &* shifted &+ 2) / 5 &+ 1)
     }
 }

@@ -78,7 +78,7 @@ private func dateText(_ x: Timestamp, _ notation: Notation) -> String {
     let layout = DateTimeLayout(notation) ?? DateTimeLayout(followsT: true, zone: .zulu, fraction: .needed)
     let seconds = x.seconds &+ Int64(layout.quarters) * 900
     let days = seconds / 86400 - (seconds % 86400 < 0 ? 1 : 0), rest = (seconds % 86400 + 86400) % 86400
-    let (year, month, day) = civil(days)
+    let (year, month, day) = CivilDate.date(ofDay: days)
     var digits = String(year.magnitude)
     while digits.utf8.count < 4 { digits = "0" + digits }
     let date = (year < 0 ? "-" : "") + digits + "-" + two(month) + "-" + two(day)
@@ -90,16 +90,4 @@ private func dateText(_ x: Timestamp, _ notation: Notation) -> String {
     let isStated = notation != .plain && notation != .localDateTime && DateTimeLayout(notation) != nil
     fraction = "." + fraction.prefix(isStated ? layout.digits(Int64(x.nanoseconds)) : x.nanoseconds == 0 ? 0 : 9)
     return date + (layout.followsT ? "T" : " ") + time + (fraction == "." ? "" : fraction) + layout.zoneText
-}
-
-/// Returns the year, month and day of a day counted from 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible
-/// low-level date algorithms").
-private func civil(_ day: Int64) -> (Int64, Int64, Int64) {
-    let shifted = day &+ 719_468
-    let era = (shifted >= 0 ? shifted : shifted &- 146_096) / 146_097, ofEra = shifted &- era &* 146_097
-    let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36524 - ofEra / 146_096) / 365
-    let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * ofYear + 2) / 153
-    let civilMonth = month < 10 ? month + 3 : month - 9
-    return (yearOfEra + era * 400 + (civilMonth <= 2 ? 1 : 0), civilMonth, ofYear - (153 * month + 2) / 5 + 1)
 }

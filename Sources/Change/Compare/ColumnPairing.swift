@@ -38,7 +38,7 @@ struct ColumnPairing: Sendable {
             guard readsDates else { return canonicalText(value) }
             switch value {
             case .date: return FirnTable.canonicalText(value)
-            case .string(let text): return dateOfText(text).map { FirnTable.canonicalText(.date($0)) } ?? text
+            case .string(let text): return Timestamp(text: text).map { FirnTable.canonicalText(.date($0)) } ?? text
             default: return canonicalText(value)
             }
         }

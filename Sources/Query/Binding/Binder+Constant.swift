@@ -62,29 +62,9 @@ extension Binder {
 
     /// Parses a date as written in queries, or ISO 8601; without a zone, in UTC.
     private static func date(_ text: String) -> Timestamp? {
-        var text = text, quarters = 0, fraction = ""
-        let bytes = Array(text.utf8), dayAndTime = 19
-        if bytes.last == UInt8(ascii: "Z") {
-            text.removeLast()
-        } else if let end = bytes.indices.dropFirst(dayAndTime).first(where: { "+- ".utf8.contains(bytes[$0]) }) {
-            guard let zone = DateTimeLayout.zone(bytes[end...]) else { return nil }
-            quarters = zone.quarters
-            text = String(decoding: bytes[..<end], as: UTF8.self)
-        }
-        if let point = text.lastIndex(of: ".") {
-            fraction = String(text[text.index(after: point)...])
-            text = String(text[..<point])
-        }
-        text = String(text.map { $0 == " " ? "@" : $0 })
-        var lexer = Lexer(text)
-        guard let tokens = try? lexer.tokens(), tokens.count == 2, case .date(var date) = tokens[0].kind else { return nil }
-        if !fraction.isEmpty {
-            guard fraction.utf8.count <= 9, let digits = Int32(fraction), digits >= 0 else { return nil }
-            var nanoseconds = digits
-            for _ in fraction.utf8.count..<9 { nanoseconds *= 10 }
-            date.nanoseconds = nanoseconds
-        }
-        date.seconds -= Int64(quarters) * 900
+        if let date = Timestamp(text: text) { return date }
+        var lexer = Lexer(String(text.map { $0 == " " ? "@" : $0 }))
+        guard let tokens = try? lexer.tokens(), tokens.count == 2, case .date(let date) = tokens[0].kind else { return nil }
         return date
     }
 

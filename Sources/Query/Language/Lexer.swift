@@ -345,20 +345,3 @@ struct Lexer {
             : Timestamp(seconds: seconds - 1, nanoseconds: Int32(nanoseconds + 1_000_000_000))
     }
 }
-
-/// Days of the Gregorian calendar since 1970-01-01, by the method of Hinnant's "chrono-compatible low-level date algorithms".
-enum CivilDate {
-    static func days(year: Int, month: Int, day: Int) -> Int? {
-        guard (1...12).contains(month), day >= 1, day <= length(year, month) else { return nil }
-        let y = month <= 2 ? year - 1 : year
-        let era = (y >= 0 ? y : y - 399) / 400
-        let yearOfEra = y - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    private static func length(_ year: Int, _ month: Int) -> Int {
-        if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
-        return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
-    }
-}
