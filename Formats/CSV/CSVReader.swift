@@ -145,10 +145,7 @@ package final class CSVReader: BatchReader {
             }
             // The columns have one reference while they grow.
             pending = nil
-            let rest = (rowCount ?? .max) - taken, most = min(CSVReader.batchRows, rest, batchCells / max(joined.columns.count, 1))
-            if joined.count < CSVReader.batchRows / 2, joined.count + rows.count <= most {
-                for i in joined.columns.indices { joined.columns[i].reserve(rows: most) }
-            }
+            if joined.count <= rows.count { reserve(&joined.columns, bytesPerRow: joined.bytes / max(joined.count, 1)) }
             for i in rows.columns.indices { joined.columns[i].append(contentsOf: rows.columns[i]) }
             joined.count += rows.count
             joined.bytes += rows.bytes
@@ -157,6 +154,12 @@ package final class CSVReader: BatchReader {
         if let pending, pending.count > 0 { return take(pending.count) }
         try close()
         return nil
+    }
+
+    /// Makes room for the rows of a batch.
+    private func reserve(_ columns: inout [Column], bytesPerRow: Int) {
+        let rest = (rowCount ?? .max) - taken, fitting = min(batchCells / max(columns.count, 1), 2 * batchBytes / max(bytesPerRow, 1))
+        for i in columns.indices { columns[i].reserve(rows: min(CSVReader.batchRows, rest, fitting)) }
     }
 
     private func take(_ count: Int) -> (type: String, batch: Batch) {
