@@ -52,6 +52,22 @@ import Testing
         #expect(other.rows == [[.int(1), .string("abc")]] && other.rejected == "2,\"def,9\n3,x,4\n4,y\n", "\(other)")
     }
 
+    /// A row is read, which makes doubled quotes single, before a cell that does not fit its type is found.
+    @Test(arguments: [false, true]) func `rejected rows have the bytes of the input, also after their quotes were read`(
+        hasTypes: Bool
+    ) throws {
+        var options = CSVOptions()
+        if hasTypes {
+            options.types = TypeSchema("t", columns: [ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.string))])
+        }
+        nonisolated(unsafe) var rejected: [UInt8] = []
+        options.rejects = Rejects { row, _ in rejected += Array(row) }
+        let table = try Table("a,b\n1,\"x \"\"q\"\" y\"\n2,\"z \"\"q\"\"\",3\n\"4 \"\"w\"\"\",\"t \"\"\"\"\"\n5,u\n", options)
+        let wide = "2,\"z \"\"q\"\"\",3\n", unfit = "\"4 \"\"w\"\"\",\"t \"\"\"\"\"\n"
+        #expect(table.rows.count == (hasTypes ? 2 : 3) && table.rows[0][1] == .string("x \"q\" y"), "\(table.rows)")
+        #expect(String(decoding: rejected, as: UTF8.self) == (hasTypes ? wide + unfit : wide))
+    }
+
     @Test func `cells that are cut are reported and not mistaken for trailing delimiters`() throws {
         var options = CSVOptions()
         options.ragged = .cut
