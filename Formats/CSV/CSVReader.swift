@@ -128,10 +128,6 @@ package final class CSVReader: BatchReader {
             if let pending, pending.count >= CSVReader.batchRows { return take(CSVReader.batchRows) }
             guard let rows = try nextRows() else { break }
             if rows.count == 0 { continue }
-            if pending == nil, rows.count == CSVReader.batchRows {
-                pending = (rows.columns, rows.count, rows.bytes)
-                return take(rows.count)
-            }
             // Batches of many columns or of long texts have fewer rows: combined blocks would need much memory.
             if let first = pending,
                 (first.count + rows.count) * schema.types[0].columns.count > batchCells || first.bytes + rows.bytes > 2 * batchBytes
