@@ -43,6 +43,10 @@ package protocol Segment: AnyObject, Sendable {
     /// their fields. The other segment may also have fewer or more rows, which follow the last common one. The result has a bit for each
     /// row of the longer segment.
     func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits?
+    /// Whether a column has the same values in the same rows as a column of another segment, which may be of another file. Only the stored
+    /// bytes are compared: returns false if they differ or prove nothing. Always false for links and objects, whose row ids have a meaning
+    /// only within their file.
+    func storesSame(_ column: Int, as other: any Segment, _ otherColumn: Int) throws(Damage) -> Bool
 }
 
 extension Segment {
@@ -51,6 +55,7 @@ extension Segment {
     package func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { try column(index) }
     package func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { self === other ? Bits(count: rowCount) : nil }
     package func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { try rowsThatMayDiffer(from: other) }
+    package func storesSame(_ column: Int, as other: any Segment, _ otherColumn: Int) throws(Damage) -> Bool { false }
     /// The number of vectors; the last one may be shorter than `vectorSize`.
     package var vectorCount: Int { (rowCount + vectorSize - 1) / vectorSize }
     /// Returns the positions of the rows of a vector.

@@ -82,8 +82,8 @@ enum KeyGuess {
     private static func isUnique(_ key: [ColumnPairing], _ table: any Table, _ side: DifferenceSide, _ options: DifferenceOptions)
         throws(FirnError) -> Bool
     {
+        if try KeyOrder(table, side, key, options).isAscending() { return true }
         let hashes = try KeyHashes(of: table, side, key: key, options: options)
-        let index = try hashes.table(options)
-        return index.suspects.isEmpty
+        return hashes.table(threads: options.execution.threads).suspects.isEmpty
     }
 }

@@ -65,16 +65,21 @@ final class KeyHashes: @unchecked Sendable {
 
     deinit { hashes.deallocate() }
 
+    /// Whether a segment has so many rows, all of which are compared.
+    func hasAll(ofSegment number: Int, _ count: Int) -> Bool {
+        number < chosen.count && chosen[number] == nil && starts[number + 1] - starts[number] == count
+    }
+
     func isChosen(_ flat: Int) -> Bool {
         let segment = segment(of: flat)
         return chosen[segment].map { $0[flat - starts[segment]] } ?? true
     }
 
     /// Returns a table of the chosen rows by hash. It refers to these hashes, which must outlive it.
-    func table(_ options: DifferenceOptions) throws(FirnError) -> KeyHashTable {
+    func table(threads: Int) -> KeyHashTable {
         var test: (@Sendable (Int) -> Bool)?
         if chosen.contains(where: { $0 != nil }) { test = { self.isChosen($0) } }
-        return KeyHashTable(UnsafePointer(hashes.baseAddress!), count: count, threads: options.execution.threads, isChosen: test)
+        return KeyHashTable(UnsafePointer(hashes.baseAddress!), count: count, threads: threads, isChosen: test)
     }
 
     func segment(of flat: Int) -> Int { starts.segment(ofRow: flat) }

@@ -16,30 +16,35 @@ struct KeyOrder {
         self.options = options
     }
 
-    /// The first and the last key of a segment whose keys ascend.
+    /// The first key of each vector of a segment whose keys ascend, and the last key of the segment.
     private struct Ends: Sendable {
         var first: [Column]
         var last: [Column]
+        var rowCount: Int
     }
 
     /// Whether the key of each row is above that of the row before. False if a value is null, or has no order that is compared here.
-    func isAscending() throws(FirnError) -> Bool {
-        guard !key.isEmpty, key.allSatisfy({ KeyOrder.hasOrder($0.end(side).column.type) }) else { return false }
+    func isAscending() throws(FirnError) -> Bool { try landmarks() != nil }
+
+    /// Returns the first key of each vector; nil if the keys do not ascend (see `isAscending`). No row of the table is deleted then.
+    func landmarks() throws(FirnError) -> KeyLandmarks? {
+        guard !key.isEmpty, key.allSatisfy({ KeyOrder.hasOrder($0.end(side).column.type) }) else { return nil }
         let step = 4 * max(1, options.execution.threads)
-        var last: [Column]?
+        var last: [Column]?, landmarks = KeyLandmarks()
         for first in stride(from: 0, to: table.segmentCount, by: step) {
             let parts = try parallelMap(count: min(step, table.segmentCount - first), threads: options.threads(for: table)) {
                 (i) throws(FirnError) -> Ends? in
                 do throws(Damage) { return try ends(of: table.segment(first + i)) } catch { throw FirnError(error, in: options.name(side)) }
             }
             for part in parts {
-                guard let part else { return false }
+                guard let part else { return nil }
                 if part.first.isEmpty { continue }
-                if let last, KeyOrder.compare(last, 0, part.first, 0) >= 0 { return false }
+                if let last, KeyOrder.compare(last, 0, part.first, 0) >= 0 { return nil }
                 last = part.last
+                landmarks.append(part.first, rowCount: part.rowCount)
             }
         }
-        return true
+        return landmarks
     }
 
     static func hasOrder(_ type: ColumnType) -> Bool {
@@ -59,12 +64,13 @@ struct KeyOrder {
             }
             let count = segment.rows(ofVector: vector).count
             guard count > 0, columns.allSatisfy({ $0.count == count }) else { return nil }
-            if first.isEmpty { first = columns.map { $0.slice(0..<1) } }
+            if first.isEmpty { first = columns.map(\.emptyCopy) }
+            for i in columns.indices { first[i].append(contentsOf: columns[i], range: 0..<1) }
             if !last.isEmpty, KeyOrder.compare(last, 0, columns, 0) >= 0 { return nil }
             guard KeyOrder.ascends(columns, count) else { return nil }
             last = columns.map { $0.slice(count - 1..<count) }
         }
-        return Ends(first: first, last: last)
+        return Ends(first: first, last: last, rowCount: segment.rowCount)
     }
 
     /// Whether each of the first rows is above the one before it.
@@ -90,7 +96,17 @@ struct KeyOrder {
     @inline(__always)
     private static func order<T: Comparable>(_ x: T, _ y: T) -> Int8 { x < y ? -1 : x > y ? 1 : 0 }
 
-    private static func compare(_ a: [Column], _ i: Int, _ b: [Column], _ j: Int) -> Int8 {
+    private static func order(_ x: UnsafeRawBufferPointer, _ y: UnsafeRawBufferPointer) -> Int8 {
+        let shared = min(x.count, y.count)
+        var i = 0
+        while i &+ 8 <= shared, x.loadUnaligned(fromByteOffset: i, as: UInt64.self) == y.loadUnaligned(fromByteOffset: i, as: UInt64.self) {
+            i &+= 8
+        }
+        while i < shared, x[i] == y[i] { i &+= 1 }
+        return i < shared ? order(x[i], y[i]) : order(x.count, y.count)
+    }
+
+    static func compare(_ a: [Column], _ i: Int, _ b: [Column], _ j: Int) -> Int8 {
         for k in a.indices {
             let order = compare(a[k], i, b[k], j)
             if order != 0 { return order }
@@ -107,7 +123,7 @@ struct KeyOrder {
             return first != 0 ? first : order(a.extra[i], b.extra[j])
         default:
             return a.text.withBytes(i) { x in
-                b.text.withBytes(j) { y in x.lexicographicallyPrecedes(y) ? -1 : x.elementsEqual(y) ? 0 : 1 }
+                b.text.withBytes(j) { y in order(x, y) }
             }
         }
     }

@@ -9,6 +9,9 @@ struct RowPairs {
     /// Whether the rows ascend: each vector of both tables is needed once, one after the other.
     private(set) var isInOrder = true
 
+    /// The segment of all partners if each has the same position in its segment as its row; else nil.
+    private(set) var twin: Int?
+
     var count: Int { rows.count }
 
     mutating func append(row: Int, partner: UInt32) {
@@ -24,13 +27,16 @@ struct RowPairs {
     /// Sorts the pairs by the vectors of their partners, and keeps the order of rows within a vector. Then each vector is decoded once,
     /// however the two tables are ordered.
     mutating func arrange() {
-        var low = UInt32.max, high: UInt32 = 0, isAscending = true
-        for partner in partners {
+        var low = UInt32.max, high: UInt32 = 0, isAscending = true, misplaced: UInt32 = 0
+        let distance = (partners.first ?? 0) &- (rows.first ?? 0)
+        for (row, partner) in zip(rows, partners) {
             let vector = partner >> 10
             if vector < high { isAscending = false }
             low = min(low, vector)
             high = max(high, vector)
+            misplaced |= partner &- row ^ distance
         }
+        if count > 0, misplaced == 0, distance & 0xFFFF == 0 { twin = Int(distance >> 16) }
         guard !isAscending else { return }
         isInOrder = false
         let span = Int(high - low) + 1

@@ -59,7 +59,7 @@ struct SegmentMatching: Sendable {
     let key: [ColumnPairing]
     let compared: [ColumnPairing]
     let hashes: KeyHashes
-    let index: KeyHashTable
+    let index: KeyIndex
     let options: DifferenceOptions
 
     func matchAll() throws(FirnError) -> [SegmentDifference] {
@@ -77,6 +77,7 @@ struct SegmentMatching: Sendable {
         var mistaken = Bits(count: found.out.partners.count)
         let segment = try open(number)
         func differences(_ pairing: ColumnPairing) throws(FirnError) -> Bits {
+            if let twin = found.comparison.pairs.twin, storesSame(pairing, segment, twin) { return Bits(count: segment.rowCount) }
             var partners = PartnerColumn(pairing, of: old, options.oldName)
             return try found.comparison.differences(segment, &partners)
         }
@@ -121,12 +122,17 @@ struct SegmentMatching: Sendable {
             let none = [UInt32](repeating: SegmentDifference.leftOut, count: count)
             return matched(number, none, [])
         }
+        if chosen == nil, hashes.hasAll(ofSegment: number, count), key.allSatisfy({ storesSame($0, segment, number) }) {
+            let first = UInt32(hashes.starts[number])
+            return matched(number, Array(first..<first + UInt32(count)), [])
+        }
         let scratch = UnsafeMutablePointer<UInt64>.allocate(capacity: max(count, 1))
         defer { scratch.deallocate() }
-        do throws(Damage) { try hashKeys(segment, .new, key, chosen, mask: options.execution.hashMask, into: scratch) } catch {
-            throw FirnError(error, in: options.newName)
-        }
-        return matched(number, find(scratch, count, chosen), Array(UnsafeBufferPointer(start: scratch, count: count)))
+        do throws(Damage) {
+            try hashKeys(segment, .new, key, chosen, mask: options.execution.hashMask, into: scratch)
+            let partners = try find(scratch, chosen, in: segment, number)
+            return matched(number, partners, Array(UnsafeBufferPointer(start: scratch, count: count)))
+        } catch { throw FirnError(error, in: options.newName) }
     }
 
     private func matched(_ number: Int, _ partners: [UInt32], _ hashes: [UInt64]) -> Matched {
@@ -134,27 +140,43 @@ struct SegmentMatching: Sendable {
         return Matched(number: number, out: out, hashes: hashes, comparison: comparison(partners))
     }
 
-    /// Finds partners by hash. The row after the previous partner is tried first, so that tables in the same order need no search.
-    private func find(_ keys: UnsafePointer<UInt64>, _ count: Int, _ chosen: Bits?) -> [UInt32] {
+    /// Whether the stored form proves that the rows of a segment have the values that the same rows of a segment of the old table have.
+    private func storesSame(_ pairing: ColumnPairing, _ segment: any Segment, _ twin: Int) -> Bool {
+        // What cannot be read here is reported when it is decoded.
+        guard pairing.isLaidOutAlike, let old = try? old.segment(twin) else { return false }
+        return (try? segment.storesSame(pairing.new.index, as: old, pairing.old.index)) ?? false
+    }
+
+    /// The number of old rows after the previous partner that are tried first.
+    private static let ahead = 256
+
+    /// Finds partners by hash. The rows after the previous partner are tried first, so that tables in the same order need no search.
+    private func find(_ keys: UnsafePointer<UInt64>, _ chosen: Bits?, in segment: any Segment, _ number: Int) throws(Damage) -> [UInt32] {
         let oldKeys = UnsafePointer(hashes.hashes.baseAddress!), oldCount = hashes.count
         let takesAll = hashes.chosen.allSatisfy { $0 == nil }
-        var expected = oldCount
-        return [UInt32](unsafeUninitializedCapacity: count) { partners, used in
-            for row in 0..<count {
-                if let chosen, !chosen[row] {
-                    partners[row] = SegmentDifference.leftOut
-                    continue
-                }
+        var probe = takesAll ? try index.landmarks.flatMap { (landmarks) throws(Damage) in try KeyProbe(landmarks, segment, key) } : nil
+        var expected = number < old.segmentCount ? hashes.starts[number] : oldCount, table: KeyHashTable?, isInOrder = true
+        var partners = [UInt32](repeating: SegmentDifference.leftOut, count: segment.rowCount)
+        try partners.withUnsafeMutableBufferPointer { (partners) throws(Damage) in
+            for row in partners.indices where chosen?[row] ?? true {
                 let hash = keys[row]
-                if expected < oldCount, oldKeys[expected] == hash, takesAll || hashes.isChosen(expected) {
-                    partners[row] = UInt32(truncatingIfNeeded: expected)
+                var near = expected
+                let end = min(near &+ (isInOrder ? SegmentMatching.ahead : 1), oldCount)
+                while near < end, oldKeys[near] != hash { near &+= 1 }
+                isInOrder = near < end
+                if isInOrder, takesAll || hashes.isChosen(near) {
+                    partners[row] = UInt32(truncatingIfNeeded: near)
+                } else if table == nil, probe != nil, probe!.remaining > 0 {
+                    let found = try probe!.find(row, hash: hash, in: oldKeys)
+                    partners[row] = found.map { UInt32(truncatingIfNeeded: $0) } ?? SegmentDifference.added
                 } else {
-                    partners[row] = index.first(hash)
+                    if table == nil { table = index.table() }
+                    partners[row] = table!.first(hash)
                 }
                 if partners[row] != SegmentDifference.added { expected = Int(partners[row]) &+ 1 }
             }
-            used = count
         }
+        return partners
     }
 
     private func comparison(_ partners: [UInt32]) -> PairComparison {
@@ -179,7 +201,7 @@ struct SegmentMatching: Sendable {
         let oldReader = RowReader(old, name: options.oldName), newReader = RowReader(new, name: options.newName)
         for row in matched.out.partners.indices where mistaken[row] {
             let location = RowLocation(packed: UInt32(matched.number) << 16 | UInt32(row))
-            let found = try index.firstWhere(matched.hashes[row]) { flat throws(FirnError) in
+            let found = try index.table().firstWhere(matched.hashes[row]) { flat throws(FirnError) in
                 try key.hasSame(RowLocation(packed: hashes.position(of: Int(flat))), oldReader, location, newReader)
             }
             matched.out.partners[row] = found ?? SegmentDifference.added

@@ -77,10 +77,12 @@ struct SharedRows: Sendable {
     var isEmpty: Bool { new.allSatisfy { $0 == nil } }
 
     /// Whether a shared row has the hash of the key of a row that may differ: a row in `index`, or one with a hash in `added`.
-    func hasKeyOfOther(_ table: any Table, _ key: [ColumnPairing], _ index: KeyHashTable, _ added: [UInt64], _ options: DifferenceOptions)
+    func hasKeyOfOther(_ table: any Table, _ key: [ColumnPairing], _ index: KeyIndex, _ added: [UInt64], _ options: DifferenceOptions)
         throws(FirnError) -> Bool
     {
-        if isEmpty || index.isEmpty && added.isEmpty { return false }
+        if isEmpty { return false }
+        let index = index.table()
+        if index.isEmpty && added.isEmpty { return false }
         return try added.withUnsafeBufferPointer { hashes throws(FirnError) in
             let others = try hashes.baseAddress.map { base throws(FirnError) in
                 KeyHashTable(base, count: hashes.count, threads: 1, isChosen: nil)

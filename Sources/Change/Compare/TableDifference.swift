@@ -103,9 +103,13 @@ package final class TableDifference: Sendable {
         let key = chosen.key, compared = chosen.compared
         try KeyHashes.check(rows: new.rowCount, new.segmentCount, .new, options)
         let hashes = try KeyHashes(of: old, .old, key: key, options: options)
-        let index = try hashes.table(options)
+        // Keys that ascend are unique. If most rows are shared, their order would cost reading keys that are not needed.
+        let landmarks = options.scope.shared.isEmpty ? try KeyOrder(old, .old, key, options).landmarks() : nil
+        let index = KeyIndex(hashes, landmarks, options)
         var repeated = DuplicateKeys(.old, old, key: key, options: options)
-        try repeated.settle(index, hash: { hashes.hashes[Int($0)] }, position: { hashes.position(of: Int($0)) })
+        if landmarks == nil {
+            try repeated.settle(index.table(), hash: { hashes.hashes[Int($0)] }, position: { hashes.position(of: Int($0)) })
+        }
         if !repeated.found.isEmpty {
             if options.duplicates == .refuse { throw try repeated.error() }
             for row in repeated.found { hashes.leaveOut(row.later) }

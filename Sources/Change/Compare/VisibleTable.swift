@@ -44,4 +44,8 @@ private final class VisibleSegment: WrappedSegment {
     func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? {
         try base.storedRowsThatMayDiffer(from: (other as? VisibleSegment)?.base ?? other)
     }
+    func storesSame(_ column: Int, as other: any Segment, _ otherColumn: Int) throws(Damage) -> Bool {
+        guard let other = other as? VisibleSegment else { return try base.storesSame(kept[column], as: other, otherColumn) }
+        return try base.storesSame(kept[column], as: other.base, other.kept[otherColumn])
+    }
 }

@@ -27,11 +27,14 @@ protocol StoredRows: AnyObject, Sendable {
     /// Compares with the same rows at another version. Returns the rows that may differ in a value or in existence, with as many bits as
     /// the longer of both has rows (either may continue after the other's last row). Returns nil if nothing is known.
     func rowsThatMayDiffer(from other: any StoredRows) throws(Damage) -> Bits?
+    /// The same as `Segment.storesSame(_:as:_:)`.
+    func storesSame(_ column: Int, as other: any StoredRows, _ otherColumn: Int) throws(Damage) -> Bool
 }
 
 extension StoredRows {
     var storedBytes: Int { 0 }
     func zone(of column: Int) throws(Damage) -> Zone? { try storedColumn(column).zone() }
+    func storesSame(_ column: Int, as other: any StoredRows, _ otherColumn: Int) throws(Damage) -> Bool { false }
 }
 
 extension StoredSegment {

@@ -33,6 +33,18 @@ extension StoredSegment {
         return differing
     }
 
+    func storesSame(_ index: Int, as other: any StoredRows, _ otherIndex: Int) throws(Damage) -> Bool {
+        guard let other = other as? StoredSegment, rowCount == other.rowCount else { return false }
+        let column = type.columns[index], otherColumn = other.type.columns[otherIndex]
+        guard column.type == otherColumn.type, ![.link, .embedded, .any].contains(column.type.kind),
+            let mine = header.entryPosition(of: column.id, near: index),
+            let theirs = other.header.entryPosition(of: otherColumn.id, near: otherIndex),
+            deltaPositions(index).isEmpty, other.deltaPositions(otherIndex).isEmpty
+        else { return false }
+        guard try isEncodedAlike(mine, other, theirs) else { return false }
+        return try hasSameOverlay(mine, other, theirs)
+    }
+
     /// One column in this many is read although its hashes claim nothing.
     private static let fewColumns = 4
 

@@ -71,4 +71,9 @@ final class TableSegment: Segment {
         guard let other = other as? TableSegment, type.columns == other.type.columns else { return nil }
         return self === other ? Bits(count: rowCount) : try rows.rowsThatMayDiffer(from: other.rows)
     }
+
+    func storesSame(_ column: Int, as other: any Segment, _ otherColumn: Int) throws(Damage) -> Bool {
+        guard let other = other as? TableSegment else { return false }
+        return try rows.storesSame(column, as: other.rows, otherColumn)
+    }
 }
