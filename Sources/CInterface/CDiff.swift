@@ -54,8 +54,12 @@ private struct DifferenceText {
     private let difference: TableDifference
     /// The number of rows of a text.
     private static let rows = 256
+    private let columns: (old: [(position: Int, column: ColumnSchema)], new: [(position: Int, column: ColumnSchema)])
 
-    init(_ difference: TableDifference) { self.difference = difference }
+    init(_ difference: TableDifference) {
+        self.difference = difference
+        columns = (difference.shownColumns(.old), difference.shownColumns(.new))
+    }
 
     func write(_ give: ([UInt8]) -> Bool) throws(FirnError) {
         let readers = difference.readers()
@@ -75,8 +79,8 @@ private struct DifferenceText {
     private func value(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) -> [Value.Entry] {
         let key = Value.Entry("key", .list(try difference.keyValues(entry, readers)))
         switch entry {
-        case .added(let row): return [.init("kind", .string("added")), key, .init("new", try all(row, readers.new))]
-        case .removed(let row): return [.init("kind", .string("removed")), key, .init("old", try all(row, readers.old))]
+        case .added(let row): return [.init("kind", .string("added")), key, .init("new", try all(row, readers.new, columns.new))]
+        case .removed(let row): return [.init("kind", .string("removed")), key, .init("old", try all(row, readers.old, columns.old))]
         case .changed(let old, let new, let columns):
             var before: [Value.Entry] = [], after: [Value.Entry] = []
             for index in columns {
@@ -88,9 +92,10 @@ private struct DifferenceText {
         }
     }
 
-    private func all(_ row: RowLocation, _ reader: RowReader) throws(FirnError) -> Value {
+    private func all(_ row: RowLocation, _ reader: RowReader, _ columns: [(position: Int, column: ColumnSchema)]) throws(FirnError) -> Value
+    {
         var out: [Value.Entry] = []
-        for (i, column) in difference.columns(of: reader).enumerated() { out.append(.init(column.name, try reader.shownValue(row, i))) }
+        for (i, column) in columns { out.append(.init(column.name, try reader.shownValue(row, i))) }
         return .map(out)
     }
 }

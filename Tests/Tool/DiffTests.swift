@@ -164,4 +164,28 @@ import Testing
             #expect(try scratch.firn("hash", "a.firn").out.prefix(32) != scratch.firn("hash", "b.firn").out.prefix(32))
         }
     }
+
+    @Test func `columns that are not compared are neither shown nor counted, also if only one file has them`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,v,w\n1,1,x\n3,3,z\n")
+        try scratch.write("b.csv", "id,w,v,e\n1,x,1.0,x\n3,z,3.0,y\n4,q,5.5,\n")
+        for words in [["--ignore", "e,v"], ["-c", "id,w"]] {
+            let run = try scratch.firn(["diff", "a.csv", "b.csv", "--key", "id", "--only", "changed"] + words)
+            #expect(run.code == 0 && !run.out.contains("column"), "\(words): \(run.out)")
+        }
+        let chosen = try scratch.firn("diff", "a.csv", "b.csv", "--key", "id", "-c", "w")
+        #expect(chosen.code == 1 && chosen.out.contains("+ id=4  w=q\n"), "\(chosen.out)")
+        let lines = try scratch.firn("diff", "a.csv", "b.csv", "--key", "id", "-c", "w", "--json").out
+        #expect(lines.contains("\"new\":{\"id\":4,\"w\":\"q\"}"), "\(lines)")
+        #expect(try scratch.firn("diff", "a.csv", "b.csv", "--key", "id", "--only", "changed").code == 1)
+    }
+
+    @Test func `a date that differs in what its notation omits is shown whole`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,d\n" + (0..<1200).map { "\($0),2016-02-15\n" }.joined() + "9999,2016-02-15T21:37:59Z\n")
+        try scratch.write("b.csv", "id,d\n" + (0..<1200).map { "\($0),2016-02-15\n" }.joined() + "9999,2016-02-15\n")
+        let run = try scratch.firn("diff", "a.csv", "b.csv", "--key", "id")
+        #expect(run.out.contains("d: 2016-02-15T21:37:59Z → 2016-02-15T00:00:00Z"), "\(run.out)")
+        #expect(try scratch.firn("diff", "a.csv", "b.csv", "--key", "id", "--json").out.contains("\"old\":\"2016-02-15T21:37:59Z\""))
+    }
 }

@@ -84,6 +84,10 @@ final class Scratch {
     var names: [String] { temporary.names }
 
     func firn(_ words: String..., input: String? = nil, environment: [String: String] = [:]) throws -> FirnRun {
+        try firn(words, input: input, environment: environment)
+    }
+
+    func firn(_ words: [String], input: String? = nil, environment: [String: String] = [:]) throws -> FirnRun {
         try FirnRun(words, input: input, in: folder, environment: environment)
     }
 }

@@ -166,7 +166,7 @@ import Testing
         let back = try scratch.firn("diff", "n.ndjson", "o.ndjson", "--key", "id", "--format", "ndjson")
         #expect(back.code == 1 && back.out.contains("\"changed\":1,\"unchanged\":2"), "\(back.out)")
         let ignored = try scratch.firn("diff", "o.ndjson", "n.ndjson", "--key", "id", "--ignore", "a,b,o")
-        #expect(ignored.out.contains("3 unchanged"), "\(ignored.out)")
+        #expect(ignored.code == 0 && ignored.out.isEmpty, "\(ignored.out)")
         let key = try scratch.firn("diff", "o.ndjson", "n.ndjson", "--key", "a")
         #expect(key.code == 2 && key.errors.contains("\"a\" does not exist"), "\(key.errors)")
         // A column of a CSV is part of its schema.

@@ -159,7 +159,9 @@ extension Command {
                 "key", "k", "NAMES", in: .comparing, "the columns that identify a row",
                 detail: "Fields of objects are written as paths: --key name.official.", preset: "the type's own key", repetition: .many,
                 value: .names),
-            Flag("ignore", nil, "NAMES", in: .comparing, "do not compare these columns", repetition: .many, value: .names),
+            Flag(
+                "ignore", nil, "NAMES", in: .comparing, "do not compare these columns, even if only one file has them", repetition: .many,
+                value: .names),
             Flag(
                 "duplicates", nil, in: .comparing, "what to do if several rows of one side have the same key",
                 detail: "With first, the first row is used, and the number of the others is reported.", preset: "error",
@@ -168,7 +170,7 @@ extension Command {
             Flag(
                 "only", nil, in: .comparing, "print only these kinds of differences",
                 detail:
-                    "All rows are still compared and counted in the totals. The exit code is 1 if there are rows of these kinds or if the columns differ.",
+                    "All rows are still compared and counted in the totals. The exit code is 1 if there are rows of these kinds, or a column that only one file has.",
                 choices: ["added", "removed", "changed"], repetition: .many),
             .type, .columns, .condition, .limit,
             Flag(

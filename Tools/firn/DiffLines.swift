@@ -16,10 +16,12 @@ import FirnTable
 struct DiffLines {
     private let difference: TableDifference
     private let out: StreamOut
+    private let shown: (old: [(position: Int, column: ColumnSchema)], new: [(position: Int, column: ColumnSchema)])
 
     init(_ difference: TableDifference, _ out: StreamOut) {
         self.difference = difference
         self.out = out
+        shown = (difference.shownColumns(.old), difference.shownColumns(.new))
     }
 
     /// Prints at most `limit` entries of the given kinds, and always the schema and the summary.
@@ -76,8 +78,8 @@ struct DiffLines {
         }
         let name = "\"key\":{" + key.joined(separator: ",") + "}"
         switch entry {
-        case .removed(let row): return "{\"kind\":\"removed\",\(name),\"old\":\(try object(row, readers.old))}\n"
-        case .added(let row): return "{\"kind\":\"added\",\(name),\"new\":\(try object(row, readers.new))}\n"
+        case .removed(let row): return "{\"kind\":\"removed\",\(name),\"old\":\(try object(row, readers.old, shown.old))}\n"
+        case .added(let row): return "{\"kind\":\"added\",\(name),\"new\":\(try object(row, readers.new, shown.new))}\n"
         case .changed(let before, let after, let columns):
             var cells: [String] = []
             for index in columns {
@@ -92,8 +94,11 @@ struct DiffLines {
                         members.append(
                             "\"path\":[" + ([.string(column.name)] + edit.path).map { nestedText($0) }.joined(separator: ",") + "]")
                     }
-                    if edit.kind != .added { members.append("\"old\":" + nestedText(edit.old, notation: notations.old)) }
-                    if edit.kind != .removed { members.append("\"new\":" + nestedText(edit.new, notation: notations.new)) }
+                    var texts = (old: nestedText(edit.old, notation: notations.old), new: nestedText(edit.new, notation: notations.new))
+                    // A notation of days, for example, omits the times of day by which they differ.
+                    if texts.old == texts.new { texts = (nestedText(edit.old), nestedText(edit.new)) }
+                    if edit.kind != .added { members.append("\"old\":" + texts.old) }
+                    if edit.kind != .removed { members.append("\"new\":" + texts.new) }
                     cells.append("\(JSONString.quoted(edit.text(column.name))):{\(members.joined(separator: ","))}")
                 }
             }
@@ -101,9 +106,11 @@ struct DiffLines {
         }
     }
 
-    private func object(_ row: RowLocation, _ reader: RowReader) throws(FirnError) -> String {
+    private func object(
+        _ row: RowLocation, _ reader: RowReader, _ columns: [(position: Int, column: ColumnSchema)]
+    ) throws(FirnError) -> String {
         var members: [String] = []
-        for (i, column) in difference.columns(of: reader).enumerated() {
+        for (i, column) in columns {
             members.append(JSONString.quoted(column.name) + ":" + nestedText(try reader.shownValue(row, i), notation: column.notation))
         }
         return "{" + members.joined(separator: ",") + "}"

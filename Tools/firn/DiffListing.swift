@@ -20,6 +20,7 @@ struct DiffListing {
     /// The width of the terminal; nil if lines are not cut.
     private let width: Int?
     private let out: StreamOut
+    private let shown: (old: [(position: Int, column: ColumnSchema)], new: [(position: Int, column: ColumnSchema)])
 
     init(_ difference: TableDifference, _ style: Style, names: (old: String, new: String), width: Int?, _ out: StreamOut) {
         self.difference = difference
@@ -27,6 +28,11 @@ struct DiffListing {
         self.names = names
         self.width = width
         self.out = out
+        let keys = (old: difference.key.map(\.old), new: difference.key.map(\.new))
+        shown = (
+            difference.shownColumns(.old).filter { !keys.old.contains($0.position) },
+            difference.shownColumns(.new).filter { !keys.new.contains($0.position) }
+        )
     }
 
     /// Prints at most `limit` entries of the given kinds. The totals count all.
@@ -58,8 +64,8 @@ struct DiffListing {
         }
         let name = key.joined(separator: ", ")
         switch entry {
-        case .removed(let row): try line("- " + name, try rest(row, readers.old, difference.key.map(\.old)), style.red)
-        case .added(let row): try line("+ " + name, try rest(row, readers.new, difference.key.map(\.new)), style.green)
+        case .removed(let row): try line("- " + name, try values(row, readers.old, shown.old), style.red)
+        case .added(let row): try line("+ " + name, try values(row, readers.new, shown.new), style.green)
         case .changed(let before, let after, let columns):
             try line("~ " + name, "", style.yellow)
             for index in columns {
@@ -67,8 +73,10 @@ struct DiffListing {
                 let old = try readers.old.shownValue(before, column.old), new = try readers.new.shownValue(after, column.new)
                 for edit in difference.parts(old, new) {
                     let name = edit.text(column.name)
-                    let left = shown(edit.old, readers.old.table.type.columns[column.old].notation)
-                    let right = shown(edit.new, readers.new.table.type.columns[column.new].notation, beside: edit.old)
+                    var left = shown(edit.old, readers.old.table.type.columns[column.old].notation)
+                    var right = shown(edit.new, readers.new.table.type.columns[column.new].notation, beside: edit.old)
+                    // A notation of days, for example, omits the times of day by which they differ.
+                    if left == right { (left, right) = (shown(edit.old, .plain), shown(edit.new, .plain, beside: edit.old)) }
                     switch edit.kind {
                     case .added: try line("    + \(name): \(right)", "", { $0 })
                     case .removed: try line("    - \(name): \(left)", "", { $0 })
@@ -79,10 +87,12 @@ struct DiffListing {
         }
     }
 
-    /// Returns the values of a row that are neither part of the key nor null.
-    private func rest(_ row: RowLocation, _ reader: RowReader, _ key: [Int]) throws(FirnError) -> String {
+    /// Returns the values of a row that are not null.
+    private func values(
+        _ row: RowLocation, _ reader: RowReader, _ columns: [(position: Int, column: ColumnSchema)]
+    ) throws(FirnError) -> String {
         var parts: [String] = []
-        for (i, column) in difference.columns(of: reader).enumerated() where !key.contains(i) {
+        for (i, column) in columns {
             let value = try reader.shownValue(row, i)
             if !value.isNull { parts.append("\(column.name)=\(shown(value, column.notation))") }
         }

@@ -23,10 +23,7 @@ struct ChosenColumns {
             }
         }
         let common = new.type.columns.map(\.name).filter { old.type.index(of: $0) != nil }
-        let left = Set(names).union(options.ignore), chosen = Set(options.columns)
-        compared = common.filter { !left.contains($0) && (chosen.isEmpty || chosen.contains($0)) }.map {
-            ColumnPairing($0, old: old, new: new)
-        }
+        compared = common.filter { !names.contains($0) && options.compares($0) }.map { ColumnPairing($0, old: old, new: new) }
     }
 
     private static func require(_ name: String, _ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {

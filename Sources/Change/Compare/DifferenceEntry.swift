@@ -19,9 +19,12 @@ extension TableDifference {
         (RowReader(old, name: options.oldName), RowReader(new, name: options.newName))
     }
 
-    /// Returns the columns that the table of a reader has itself, without fields of objects that are part of the key.
-    package func columns(of reader: RowReader) -> ArraySlice<ColumnSchema> {
-        reader.table.type.columns.prefix(reader.table === old ? plain.old.type.columns.count : plain.new.type.columns.count)
+    /// Returns the columns with which added and removed rows of a table are shown, with their positions: all, or the key and those that the
+    /// options choose. Fields of objects that are part of the key are not among them.
+    package func shownColumns(_ side: DifferenceSide) -> [(position: Int, column: ColumnSchema)] {
+        let type = side == .old ? old.type : new.type, count = (side == .old ? plain.old : plain.new).type.columns.count
+        let shown = Set(options.columns + key.map(\.name))
+        return type.columns.prefix(count).enumerated().map { ($0, $1) }.filter { options.columns.isEmpty || shown.contains($0.1.name) }
     }
 
     /// Returns the values of the key of an entry.

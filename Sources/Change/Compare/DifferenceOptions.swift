@@ -69,6 +69,9 @@ package struct DifferenceOptions: Sendable {
 }
 
 extension DifferenceOptions {
+    /// Whether a column is compared, unless it is part of the key.
+    func compares(_ name: String) -> Bool { !ignore.contains(name) && (columns.isEmpty || columns.contains(name)) }
+
     /// The number of threads that read segments of a table.
     func threads(for table: any Table) -> Int { table.readsByColumn ? 1 : execution.threads }
 

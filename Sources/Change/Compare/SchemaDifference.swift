@@ -32,12 +32,14 @@ package struct SchemaDifference: Sendable {
     /// Whether the columns that both have are in a different order.
     package var reordered = false
 
-    /// `key`: the columns by which rows are matched. Both tables have them, one of them perhaps as fields of objects.
-    package init(old: TypeSchema, new: TypeSchema, key: [String] = []) {
-        added = new.columns.filter { old.index(of: $0.name) == nil && !key.contains($0.name) }
-        removed = old.columns.filter { new.index(of: $0.name) == nil && !key.contains($0.name) }
+    /// - Parameters:
+    ///   - key: The columns by which rows are matched. Both tables have them, one of them perhaps as fields of objects.
+    ///   - isCompared: Whether a column takes part, apart from those of the key.
+    package init(old: TypeSchema, new: TypeSchema, key: [String] = [], isCompared: (String) -> Bool = { _ in true }) {
+        added = new.columns.filter { old.index(of: $0.name) == nil && !key.contains($0.name) && isCompared($0.name) }
+        removed = old.columns.filter { new.index(of: $0.name) == nil && !key.contains($0.name) && isCompared($0.name) }
         var previous = -1
-        for column in new.columns {
+        for column in new.columns where key.contains(column.name) || isCompared(column.name) {
             guard let index = old.index(of: column.name) else { continue }
             if index < previous { reordered = true }
             previous = max(previous, index)

@@ -133,7 +133,7 @@ package final class TableDifference: Sendable {
             for w in rows.words.indices { rows.words[w] &= ~partnered.words[w] }
             return rows
         }
-        schema = SchemaDifference(old: plain.old.type, new: plain.new.type, key: options.key)
+        schema = SchemaDifference(old: plain.old.type, new: plain.new.type, key: options.key, isCompared: options.compares)
         self.key = key.map { ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index) }
         columns = compared.enumerated().map { i, pairing in
             let changed = segments.reduce(0) { $0 + (i < $1.changedCells.count ? $1.changedCells[i]?.ones ?? 0 : 0) }
@@ -158,7 +158,7 @@ package final class TableDifference: Sendable {
         old: any Table, new: any Table, plain: (old: any Table, new: any Table), chosen: ChosenColumns, sum: PartSum,
         options: DifferenceOptions
     ) {
-        schema = SchemaDifference(old: plain.old.type, new: plain.new.type, key: options.key)
+        schema = SchemaDifference(old: plain.old.type, new: plain.new.type, key: options.key, isCompared: options.compares)
         key = chosen.key.map { ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index) }
         columns = zip(chosen.compared, sum.cells).map {
             ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index, changed: $1)
