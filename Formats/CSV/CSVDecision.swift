@@ -20,6 +20,7 @@ struct CSVDecision {
     let dialect: CSVDialect
     let remarks: [String]
     let guesses: [String]
+    let textReasons: [(column: String, reason: String)]
     let losses: [String]
     let facts: [ColumnFacts]
 
@@ -46,10 +47,17 @@ struct CSVDecision {
         let idle = options.withoutEffect(columns.indices.map { (columns[$0], opened.found.columns[$0]) })
         guesses = opened.remarks.filter { !opened.header.remarks.contains($0) } + idle
         var remarks = opened.remarks + idle + words.remarks(names)
+        var reasons: [(column: String, reason: String)] = []
         if !options.allText {
-            remarks += RemarkGroups.condensed(
-                names.indices.filter { forced[$0] == nil }.flatMap { choices[$0].remarks(names[$0], opened.found.columns[$0]) })
+            var found: [String] = []
+            for i in names.indices where forced[i] == nil {
+                let own = choices[i].remarks(names[i], opened.found.columns[i])
+                found += own
+                if choices[i].kind == .string, let reason = own.first { reasons.append((names[i], reason)) }
+            }
+            remarks += RemarkGroups.condensed(found)
         }
+        textReasons = reasons
         let blank = opened.found.ends.blankLines
         if blank > 0 { remarks.append(blank == 1 ? "1 blank line was skipped" : "\(blank) blank lines were skipped") }
         self.remarks = remarks

@@ -17,6 +17,7 @@ package final class CSVReader: BatchReader {
     package private(set) var losses: [String]
     package var unreproduced: [String] { losses }
     package let guesses: [String]
+    package let textReasons: [(column: String, reason: String)]
     /// The number of rows in the input, from the first reading.
     package private(set) var rowCount: Int?
 
@@ -100,6 +101,7 @@ package final class CSVReader: BatchReader {
         dialect = decision.dialect
         otherRemarks = decision.remarks
         guesses = decision.guesses
+        textReasons = decision.textReasons
         losses = decision.losses
         columnFacts = decision.facts
         empty = decision.schema.types[0].columns.map { Column($0, in: decision.schema) }

@@ -11,6 +11,8 @@ package protocol BatchReader: AnyObject {
     func facts(ofColumn position: Int) -> ColumnFacts?
     /// What was guessed about the notation of the input, and what was padded or left out for it: one sentence each.
     var guesses: [String] { get }
+    /// The columns that are text only because some of their values fit no other type, with the reason as one sentence.
+    var textReasons: [(column: String, reason: String)] { get }
     /// What an export in the notation of the input would write differently, as far as it is known: one sentence each.
     var unreproduced: [String] { get }
     /// The names of all types of the folder that the input was written into together with the files of the other types; none if it was written
@@ -30,6 +32,7 @@ package protocol BatchReader: AnyObject {
 extension BatchReader {
     package var unreproduced: [String] { [] }
     package var guesses: [String] { [] }
+    package var textReasons: [(column: String, reason: String)] { [] }
     package var folderTypes: [String] { [] }
     package var hasLinks: Bool { schema.holds(.link) }
     package var key: EncryptionKey? { nil }

@@ -35,6 +35,7 @@ final class JSONLines: JSONRows {
     let rowType: TypeSchema
     let embedded: [TypeSchema]
     let remarks: [String]
+    let guesses: [String]
     let losses: [String]
     let rowCount: Int
 
@@ -94,6 +95,7 @@ final class JSONLines: JSONRows {
             keys: { keys.keys[Int($0)] })
         rowType = plan.type(options, envelope: JSONLines.envelope(found, isBare: plan.isBare)?.text)
         embedded = plan.embedded
+        guesses = plan.omissions
         remarks = plan.remarks + RowScreen.respellings(lanes.compactMap(\.screen))
         losses = plan.losses
 

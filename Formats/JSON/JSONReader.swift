@@ -161,15 +161,11 @@ protocol JSONRows: AnyObject {
     var rowType: TypeSchema { get }
     var embedded: [TypeSchema] { get }
     var remarks: [String] { get }
-    /// Those of the remarks that state what was guessed about the layout of the input.
+    /// Those of the remarks that state what was guessed about the layout of the input, and which values are not read.
     var guesses: [String] { get }
     var losses: [String] { get }
     var rowCount: Int { get }
     func next() throws(FirnError) -> Batch?
-}
-
-extension JSONRows {
-    var guesses: [String] { [] }
 }
 
 /// The row type that fits everything in a tree.
@@ -179,6 +175,8 @@ struct RowPlan {
     var isBare: Bool
     var embedded: [TypeSchema]
     var remarks: [String]
+    /// Those of the remarks that state which values are not read.
+    var omissions: [String]
     var losses: [String]
 
     /// - Parameters:
@@ -210,6 +208,7 @@ struct RowPlan {
             let known = types.noted(rows)
             embedded = known + types.embedded
             remarks = RemarkGroups.condensed(types.remarks) + idle
+            omissions = RemarkGroups.condensed(types.repeated)
             losses = types.losses
             return
         }
@@ -233,6 +232,7 @@ struct RowPlan {
         }
         embedded = types.embedded
         remarks = RemarkGroups.condensed(types.remarks) + idle
+        omissions = RemarkGroups.condensed(types.repeated)
         losses = types.losses
     }
 

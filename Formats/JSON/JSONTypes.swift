@@ -89,11 +89,15 @@ struct JSONTypes {
     /// The maximum depth of embedded objects; deeper ones are stored in columns of type any.
     static let maximumEmbeddingDepth = 7
 
+    /// The keys of which only the last value is read: one sentence each.
+    private(set) var repeated: [String] = []
+
     /// By the name of a given embedded type: how often each field was null, and how often it was missing.
     private var givenCounts: [String: [(nulls: Int, missing: Int)]] = [:]
 
     /// What was changed, or decided by the values: one sentence each.
     var remarks: [String] {
+        let notes = repeated + notes
         if maps.isEmpty { return notes }
         let shown = maps.prefix(8).joined(separator: ", ") + (maps.count > 8 ? " and \(maps.count - 8) others" : "")
         return notes + ["objects whose keys are data became maps: \(shown); --object PATH keeps them as objects"]
@@ -178,7 +182,7 @@ struct JSONTypes {
         let key = String(decoding: keys(twice.key), as: UTF8.self)
         lines += 1
         let place = lines <= JSONTypes.maximumLines ? " (line \(line(twice)))" : ""
-        notes.append(
+        repeated.append(
             (shownPath.isEmpty
                 ? "the key \"\(key)\" occurs twice in one row" : "column \"\(shownPath)\": the key \"\(key)\" occurs twice in one object")
                 + "\(place); its last value was used")

@@ -78,8 +78,9 @@ final class JSONWhole: JSONRows {
         if keyColumn != nil, options.given == nil { type.key = [0] }
         rowType = type
         embedded = plan.embedded
-        guesses = JSONWhole.remarks(location, finder, isNamed: options.rows != nil)
-        remarks = guesses + plan.remarks + RowScreen.respellings([screen].compactMap(\.self))
+        let layout = JSONWhole.remarks(location, finder, isNamed: options.rows != nil)
+        guesses = layout + plan.omissions
+        remarks = layout + plan.remarks + RowScreen.respellings([screen].compactMap(\.self))
         losses = plan.losses
         screen?.fit?.rowLimit = Int64(rowCount)
         self.screen = screen?.isDone ?? true ? nil : screen

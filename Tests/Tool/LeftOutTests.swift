@@ -166,4 +166,38 @@ import Testing
         let run = try scratch.firn("diff", "int.csv", "point.csv", "--key", "id")
         #expect(run.code == 0 && !run.errors.contains("original texts"), "\(run.out)\(run.errors)")
     }
+
+    @Test func `query and sql report why a column that they use is text`() throws {
+        try scratch.write("late.csv", "id,v,w\n" + (1...3000).map { "\($0),\($0),x\n" }.joined() + "3001,007,y\n")
+        for words in [
+            ["query", "late.csv", "-a", "max(v)"], ["query", "late.csv", "v > \"5\""], ["query", "late.csv", "-S", "v", "-n", "1"],
+        ] {
+            #expect(try scratch.firn(words).errors.contains("column \"v\" is text: 1 of 3,001 cells"), "\(words)")
+        }
+        #expect(try scratch.firn("sql", "late.csv", "select max(V) from late").errors.contains("column \"v\" is text"))
+        // The reason stands beside the error that it explains.
+        let wrong = try scratch.firn("query", "late.csv", "v > 5")
+        #expect(wrong.code == 2 && wrong.errors.contains("column \"v\" is text") && wrong.errors.contains("cannot compare"))
+        for words in [["query", "late.csv", "id > 5", "-n", "1"], ["query", "late.csv", "-s", "v", "-n", "1"]] {
+            #expect(try !scratch.firn(words).errors.contains("is text"), "\(words)")
+        }
+        #expect(try !scratch.firn("sql", "late.csv", "select max(id) as vv from late").errors.contains("is text"))
+    }
+
+    @Test func `all commands report a key that occurs twice in a JSON object`() throws {
+        try scratch.write("d.ndjson", "{\"id\":1,\"a\":1,\"a\":2}\n{\"id\":2,\"a\":3}\n")
+        try scratch.write("d.json", "[{\"id\":1,\"a\":1,\"a\":2},{\"id\":2,\"a\":3}]")
+        for name in ["d.ndjson", "d.json"] {
+            let runs = [
+                ["query", name], ["sql", name, "select * from d"], ["convert", name, "-", "--to", "csv"],
+                ["diff", name, name, "--key", "id"],
+            ]
+            for words in runs {
+                let errors = try scratch.firn(words).errors
+                #expect(errors.contains("the key \"a\" occurs twice in one row (line 1); its last value was used"), "\(words)")
+            }
+            let converted = try scratch.firn("convert", name, "-", "--to", "csv").errors
+            #expect(converted.components(separatedBy: "occurs twice").count == 2)
+        }
+    }
 }

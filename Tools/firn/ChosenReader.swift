@@ -17,6 +17,7 @@ final class ChosenReader: BatchReader {
 
     var remarks: [String] { source.remarks }
     var guesses: [String] { source.guesses }
+    var textReasons: [(column: String, reason: String)] { source.textReasons }
     var key: EncryptionKey? { source.key }
     func facts(ofColumn position: Int) -> ColumnFacts? { source.facts(ofColumn: position) }
 

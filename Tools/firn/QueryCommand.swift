@@ -93,6 +93,8 @@ struct QueryCommand {
         try ReadingOptions.check(arguments, for: .init([file]))
         for remark in remarks + (file.union?.remarks ?? []) { session.remark(remark) }
         session.remark(guessesOf: [file])
+        let sought = [operands.query, arguments.text("where")].compactMap(\.self) + arguments.texts("agg") + arguments.names("sort")
+        session.remark(textColumnsOf: [file], in: sought.joined(separator: " "))
         return file
     }
 

@@ -31,6 +31,7 @@ struct SQLCommand {
         let names = try SQLNames(files).add(to: connection)
         display.end()
         reportDates(text, files)
+        session.remark(textColumnsOf: files, in: String(decoding: text.bytes, as: UTF8.self))
         if let timeout { connection.setTimeout(seconds: timeout) }
 
         let sql = text.characters
