@@ -29,6 +29,8 @@ final class ParquetContent: @unchecked Sendable {
             facts = ParquetFacts(
                 footer, typeName: options.typeName, keepsName: options.keepsTypeName, linked: options.readsFolder ? folderTypes : []),
             typeName = options.keepsTypeName ? facts?.storedName : nil
+        // A file of Firn states which of these columns are text.
+        if facts == nil { ParquetContent.noteDigits(footer, leaves, file) }
         let name = typeName ?? options.typeName
         var planner = ParquetPlanner(typeName: name, facts: facts)
         var plans: [ParquetPlan]
@@ -70,6 +72,37 @@ final class ParquetContent: @unchecked Sendable {
         remarks =
             planner.remarks + ParquetFacts.remarks(footer, facts)
             + (lost > 0 ? ["\(lost) entries of the metadata are too many or too long, and are left out"] : [])
+    }
+
+    /// Notes the decimals of more than 34 digits whose statistics state, for each row group, that their values have at most 34. Sums of decimals
+    /// declare 38 digits.
+    private static func noteDigits(_ footer: ParquetFooter, _ leaves: [ParquetNode], _ file: FileBytes) {
+        for (i, leaf) in leaves.enumerated() {
+            guard case .decimal(let precision, _)? = leaf.logical, precision > 34, leaf.physical == .fixed || leaf.physical == .byteArray
+            else {
+                continue
+            }
+            let orders = footer.hasTypeOrder ?? [], hasOrder = i < orders.count && orders[i]
+            leaf.hasFewDigits = footer.groups.allSatisfy { group in
+                let chunk = group.chunks[i]
+                guard let statistics = chunk.statistics else { return false }
+                if chunk.valueCount > 0, statistics.nullCount == chunk.valueCount { return true }
+                let low = (hasOrder ? statistics.minimum : nil) ?? statistics.oldMinimum
+                let high = (hasOrder ? statistics.maximum : nil) ?? statistics.oldMaximum
+                return [low, high].allSatisfy { $0.map { hasFewDigits($0, file) } ?? false }
+            }
+        }
+    }
+
+    /// The least number of 35 digits: 10^34.
+    private static let leastLongDecimal: UInt128 = 100_000_000_000_000_000 * 100_000_000_000_000_000
+
+    /// Whether a signed big-endian number has at most 34 digits.
+    private static func hasFewDigits(_ range: Range<Int>, _ file: FileBytes) -> Bool {
+        guard range.upperBound <= file.count, (1...16).contains(range.count) else { return false }
+        var value: Int128 = file.bytes[range.lowerBound] >= 0x80 ? -1 : 0
+        for at in range { value = value << 8 | Int128(file.bytes[at]) }
+        return value.magnitude < leastLongDecimal
     }
 
     /// The key under which Arrow's writers keep their own description of the columns, which changes of columns would make wrong.

@@ -16,6 +16,8 @@ final class ParquetNode {
     let leaves: Range<Int>
     /// The names from below the root to this node.
     let path: String
+    /// Whether it is a decimal that declares more digits than `decimal128` holds, although no value has so many. `ParquetContent` sets it.
+    var hasFewDigits = false
 
     private static let maximumDepth = 64
 

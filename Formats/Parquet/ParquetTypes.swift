@@ -117,7 +117,7 @@ extension ParquetNode {
             throw ParquetFault("column \"\(path)\" is a decimal with the precision \(precision) and the scale \(scale)", at: element.offset)
         }
         if precision <= 15 { return (.decimalReal(scale: scale), .double, .fixed(UInt8(scale))) }
-        return precision <= 34 ? (.decimal(scale: scale), .decimal, .plain) : (.decimalText(scale: scale), .string, .plain)
+        return precision <= 34 || hasFewDigits ? (.decimal(scale: scale), .decimal, .plain) : (.decimalText(scale: scale), .string, .plain)
     }
 }
 

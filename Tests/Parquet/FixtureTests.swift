@@ -23,6 +23,15 @@ enum Fixture {
         #expect(try text == String(contentsOfFile: path, encoding: .utf8))
     }
 
+    @Test func `decimals that declare more digits than their values have are decimals`() throws {
+        let read = try ReadFile(Fixture.bytes("sums"))
+        #expect(
+            read.types == [
+                "few decimal128? decimal(38,2)", "many string? decimal(38,0)", "none decimal128? decimal(38,2)",
+            ])
+        #expect(read.rows[3] == "\"-20.00\" \"-20000000000000000000000000000000000\" null")
+    }
+
     @Test(arguments: Fixture.names) func `rows do not depend on the size of batches, the number of threads or the chosen columns`(
         name: String
     )
