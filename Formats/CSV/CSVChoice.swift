@@ -117,7 +117,7 @@ extension CSVGuess {
         // Many numbers with more digits than doubles hold are decimals; a few are exceptions.
         let isLong = odd.longDecimals.count > total / 100, hasExponents = onlyExponentCount > 0
         if isLong || numberCount == 0 {
-            let isDecimal = numbers.contains(.decimal) && !odd.hasFraction && !hasExponents
+            let isDecimal = numbers.contains(.decimal) && !odd.exceedsDecimal && !odd.hasExponents && !hasExponents
             return isDecimal ? (.decimal, .plain, 0) : hasWideNumber ? nil : doubleType
         }
         let areWhole = (odd.numbers.count == 0 || !odd.hasFraction) && !hasExponents

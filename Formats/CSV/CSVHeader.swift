@@ -214,7 +214,9 @@ func badRecord(
 ) -> FirnError {
     let advice =
         isRagged
-        ? "choose another reading with --ragged, or set bad rows aside with --rejects FILE"
+        ? (fault == .afterQuote
+            ? "correct the row, or choose another reading than --ragged error: the quotes are then text"
+            : "choose another reading with --ragged, or set bad rows aside with --rejects FILE")
         : "correct the row, or set bad rows aside with --rejects FILE"
     switch fault {
     case .tooFew(let count): return FirnError(.rejected, "expected \(width) cells, found \(count)", at: location, advice: advice)

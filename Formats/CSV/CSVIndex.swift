@@ -1,5 +1,5 @@
 /// What is wrong with a record.
-enum CSVFault: Sendable {
+enum CSVFault: Equatable, Sendable {
     case tooFew(Int)
     case tooMany(Int)
     case afterQuote

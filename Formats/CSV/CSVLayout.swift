@@ -115,7 +115,7 @@ struct CSVLayout {
         if !survey.blank.isEmpty { remarks.append("\(survey.blank.words("blank line")) skipped") }
         if !survey.inner.isEmpty { remarks.append("\(survey.inner.words("quote")) within quoted cells, not doubled: read as text") }
         if !survey.literal.isEmpty {
-            remarks.append("\(survey.literal.words("cell")) with an opening quote but no closing one: read as text")
+            remarks.append("\(survey.literal.words("cell")) with a quote at the beginning that does not enclose it: read as text")
         }
         if !survey.spaced.isEmpty { remarks.append("\(survey.spaced.words("cell")) with spaces around the quotes, which were left out") }
         let ends = survey.lineEnds.filter { $0.key != .none }

@@ -28,6 +28,10 @@ final class CSVNormaliser: CSVSource {
     /// Receives the bad rows that are left out.
     var rejects: Rejects?
     private(set) var rejected = 0
+    /// The positions of the bad rows that were left out, among all rows; nil if they are too many to list.
+    private(set) var leftOut: [Int]? = []
+    private var rows = 0
+    private static let maximumLeftOut = 1 << 16
 
     var input: Input { text.input }
 
@@ -47,6 +51,7 @@ final class CSVNormaliser: CSVSource {
         reader = try CSVRecordReader(text, layout.form)
         out.removeAll(keepingCapacity: true)
         (outAt, started, ended, rejected) = (0, false, false, 0)
+        (leftOut, rows) = ([], 0)
     }
 
     func read(into memory: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
@@ -76,9 +81,12 @@ final class CSVNormaliser: CSVSource {
         let scan = reader.scan, isHeader = !started && layout.hasHeader
         if scan.cells.count == 1, !layout.readsBlankLines || !started, CSVSurvey.isBlank(scan, reader.buffer) { return true }
         started = true
-        if !isHeader, let fault = fault(scan) {
-            try refuse(fault)
-            return true
+        if !isHeader {
+            rows += 1
+            if let fault = fault(scan) {
+                try refuse(fault)
+                return true
+            }
         }
         try input.note(bytes: out.count + 2 * reader.range.count)
         for column in 0..<layout.width {
@@ -143,6 +151,8 @@ final class CSVNormaliser: CSVSource {
     private func refuse(_ bad: (fault: CSVFault, at: Int)) throws(FirnError) {
         rejected += 1
         if leavesOut {
+            leftOut?.append(rows - 1)
+            if leftOut?.count ?? 0 > CSVNormaliser.maximumLeftOut { leftOut = nil }
             try rejects?.add(Array(reader.buffer[reader.range]))
             return
         }

@@ -55,6 +55,8 @@ struct CSVOddCells: Sendable {
     private(set) var hasFraction = false
     /// Whether one of these has more digits than a decimal holds.
     private(set) var exceedsDecimal = false
+    /// Whether one of these has an exponent, or is so small that decimals write one.
+    private(set) var hasExponents = false
     /// Numbers with more digits than the shortest text of their double, which decimals round-trip.
     private(set) var longDecimals = CSVSample()
     /// Whole numbers with a plus sign.
@@ -104,7 +106,9 @@ struct CSVOddCells: Sendable {
         case .number:
             if !cell.isUnusual, isOrdinary(cell.number) { return longDecimals.note(cell) }
             numbers.note(cell)
-            let mayExceed = cell.number.count > 34 || cell.number.contains { $0 | 32 == UInt8(ascii: "e") }
+            let hasExponent = cell.number.contains { $0 | 32 == UInt8(ascii: "e") }
+            hasExponents = hasExponents || hasExponent || CSVOddCells.isTiny(cell.number)
+            let mayExceed = cell.number.count > 34 || hasExponent
             if mayExceed, OriginalText.decimal(cell.number) == nil { exceedsDecimal = true }
             if OriginalText.infinity(OriginalText.trimmed(cell.number)) != nil { exceedsDecimal = true }
             if OriginalText.int(cell.number) == nil { hasFraction = true }
@@ -116,6 +120,21 @@ struct CSVOddCells: Sendable {
             if CSVOddCells.isFormatted(bytes) { formatted.note(cell) }
             note(text: cell)
         }
+    }
+
+    /// Whether a number is below 0.000001: no digit before the sixth after the point is other than zero.
+    private static func isTiny(_ number: some Sequence<UInt8>) -> Bool {
+        var zeros = -1
+        for byte in number {
+            if byte == UInt8(ascii: ".") {
+                zeros = 0
+            } else if byte &- UInt8(ascii: "1") < 9 {
+                return zeros >= 6
+            } else if byte == UInt8(ascii: "0"), zeros >= 0 {
+                zeros += 1
+            }
+        }
+        return false
     }
 
     /// Whether a text is a number with a decimal comma or groups of digits.
@@ -173,6 +192,7 @@ struct CSVOddCells: Sendable {
         numbers.merge(later.numbers, after: rows)
         hasFraction = hasFraction || later.hasFraction
         exceedsDecimal = exceedsDecimal || later.exceedsDecimal
+        hasExponents = hasExponents || later.hasExponents
         longDecimals.merge(later.longDecimals, after: rows)
         signed.merge(later.signed, after: rows)
         identifiers.merge(later.identifiers, after: rows)

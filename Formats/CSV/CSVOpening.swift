@@ -213,7 +213,7 @@ struct CSVOpening {
         let normaliser = try CSVNormaliser(text, layout, leavesOut: ragged == .reject || options.rejects != nil)
         return try read(normaliser, layout.form, hasHeader: hasHeader, isNormalised: true, isTentative: false).map {
             var opened = $0
-            describe(&opened, layout, survey)
+            describe(&opened, layout, survey, leftOut: normaliser.leftOut)
             return opened
         }
     }
@@ -305,14 +305,18 @@ struct CSVOpening {
     }
 
     /// Records in the dialect what the normaliser changed.
-    private func describe(_ opened: inout CSVOpened, _ layout: CSVLayout, _ survey: CSVSurvey) {
+    private func describe(_ opened: inout CSVOpened, _ layout: CSVLayout, _ survey: CSVSurvey, leftOut: [Int]?) {
         var survey = survey
         let width = layout.width + layout.trailing
-        if !survey.keepCells(width) { opened.losses.append("too many rows have another number of cells than the columns to list them") }
+        if !survey.keepCells(width, leftOut: leftOut) {
+            opened.losses.append("too many rows have another number of cells than the columns to list them")
+        }
         opened.dialect.newline = CSVLayout.newline(survey)
         opened.dialect.trailing = layout.trailing
         opened.dialect.headerCells = layout.headerCells
         opened.dialect.surroundings = survey.surroundings
+        // Rows whose values do not fit the requested types are left out later, and positions after them would be those of other rows.
+        if options.rejects != nil, options.types != nil { opened.dialect.surroundings.cells = [:] }
         if survey.endsOpen { opened.dialect.endsWithNewline = false }
         opened.found.ends.endsOpen = survey.endsOpen
         if hasHeaderLoss(opened, survey) { opened.losses.append("the header is quoted differently") }

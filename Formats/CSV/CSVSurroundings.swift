@@ -32,6 +32,17 @@ package struct CSVSurroundings: Hashable, Sendable {
         cells[row] = count
     }
 
+    /// Moves the lines before rows to the positions that these have without the rows that are left out, which ascend.
+    mutating func moveLines(_ leftOut: [Int]) {
+        guard !leftOut.isEmpty else { return }
+        var moved: [Int: String] = [:], next = 0
+        for (row, text) in inserted.sorted(by: { $0.key < $1.key }) {
+            while next < leftOut.count, leftOut[next] < row { next += 1 }
+            moved[row - next, default: ""] += text
+        }
+        inserted = moved
+    }
+
     private mutating func has(room text: String) -> Bool {
         size += text.utf8.count + 8
         if size > CSVSurroundings.maximumBytes { isCut = true }

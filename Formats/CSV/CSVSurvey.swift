@@ -260,14 +260,22 @@ struct CSVSurvey {
         return ragged + inner.count + literal.count + (unclosed == nil ? 0 : 1)
     }
 
-    /// Records, in `surroundings`, the rows whose number of cells is not `width`, for export. Returns false if they are too many.
-    mutating func keepCells(_ width: Int) -> Bool {
-        guard exceptions.count <= 4096 else { return false }
+    /// Records, in `surroundings`, the rows whose number of cells is not `width`, for export. Positions are those without the rows that are left
+    /// out. Returns false if they are too many.
+    mutating func keepCells(_ width: Int, leftOut: [Int]?) -> Bool {
+        guard exceptions.count <= 4096, let leftOut else { return false }
+        var next = 0, kept = 0
         for (i, exception) in exceptions.enumerated() where exception.count != width {
             let end = i + 1 < exceptions.count ? exceptions[i + 1].row : rows
-            if end - exception.row > 4096 { return false }
-            for row in exception.row..<end { surroundings.keep(cells: exception.count, of: row) }
+            for row in exception.row..<end {
+                while next < leftOut.count, leftOut[next] < row { next += 1 }
+                if next < leftOut.count, leftOut[next] == row { continue }
+                surroundings.keep(cells: exception.count, of: row - next)
+                kept += 1
+                if kept > 4096 { return false }
+            }
         }
+        surroundings.moveLines(leftOut)
         return !surroundings.isCut
     }
 }

@@ -191,7 +191,8 @@ import Testing
             "a,b\n1,\"he said \"no\" twice\"\n2,\"y, z\"\n", [[.int(1), .string("he said \"no\" twice")], [.int(2), .string("y, z")]],
             says: "within quoted cells", isKept: false)
         try check(
-            "a,b\n1,\"x\n2,\"y, z\"\n", [[.int(1), .string("\"x")], [.int(2), .string("y, z")]], says: "opening quote", isKept: false)
+            "a,b\n1,\"x\n2,\"y, z\"\n", [[.int(1), .string("\"x")], [.int(2), .string("y, z")]], says: "quote at the beginning",
+            isKept: false)
         try check(
             "a,b\n1, \"x, y\" \n2,z\n", [[.int(1), .string("x, y")], [.int(2), .string("z")]], says: "spaces around", isKept: false)
         let error = #expect(throws: FirnError.self) { try Table("a,b\n1,\"x, y\"\n2,\"z\n3\n4,5,6,7\n") }

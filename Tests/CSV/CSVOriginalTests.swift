@@ -70,6 +70,16 @@ import Testing
         try check(["1.50", "2.5", "0.1234567890123456678901234567012354567"], "double", values: [0: .double(1.5)])
     }
 
+    @Test func `a number without digits before its point does not take digits from long decimals`() throws {
+        let long = (0..<150).map { "9714995100553.73\(10 + $0 % 90)" }
+        for odd in [".5", "-.5", "+.25", "5."] {
+            let table = try Table("x,n\n" + (long + [odd]).map { "\($0),1\n" }.joined())
+            #expect(table.types[0] == "decimal128" && table.rows[3][0] == .decimal(Decimal(long[3])!), "\(odd)")
+            #expect(String(decoding: try table.written(), as: UTF8.self) == "x,n\n" + (long + [odd]).map { "\($0),1\n" }.joined())
+        }
+        #expect(try Table("x,n\n" + (long + ["1e-7"]).map { "\($0),1\n" }.joined()).types[0] == "double")
+    }
+
     @Test func `each of many columns keeps its own texts`() throws {
         let width = 4000
         let header = (0..<width).map { $0 % 2 == 0 ? "c\($0)" : "c\($0 - 1) (original text)" }.joined(separator: ",")

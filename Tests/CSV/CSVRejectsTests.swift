@@ -78,4 +78,15 @@ import Testing
         let strict = try read("a,b\n1,2,\n4,5,\n7,8,9\n", rejects: true)
         #expect(strict.rejected == "7,8,9\n" && strict.rows.count == 2, "\(strict)")
     }
+
+    @Test(arguments: [
+        "id,a,b\n1,v1,w\n#c\n0,x,y,z\n3,v3,w\n4,v4,w\n5,v,5\n", "id,a,b\n0,x,\"ab\"c,z\n1,v1,w\n2,v2,w\n3,v3,w\n",
+        "id,a,b\n1,v1,w\n#c\n0,x\n4,,\n3,v3,w\n5,v,5\n6,v,5\n7,v,5\n", "id,a,b\n1,v1,w\n#c\n0,x,y,z,zz\n3,v3,w\n#d\n4,v4,w\n5,v,5\n",
+        "id,a,b\n#a\n0,x\n0,y\n#b\n1,v1,w\n0,x,y,z\n#c\n2,v2,w\n3,v3,w\n4,v4,w\n5,v,5\n",
+    ]) func `without the rows that are set aside, all other lines are written as they were`(text: String) throws {
+        var options = CSVOptions()
+        options.rejects = Rejects { _, _ in }
+        let kept = text.split(separator: "\n").filter { !$0.hasPrefix("0,") }.map { "\($0)\n" }.joined()
+        #expect(try String(decoding: Table(text, options).written(), as: UTF8.self) == kept)
+    }
 }
