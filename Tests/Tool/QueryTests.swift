@@ -282,4 +282,11 @@ import Testing
             #expect(run.code == 0 && run.out == expected, "\(format): \(run.errors)")
         }
     }
+
+    @Test func `a column that is named in back-quotes keeps its name in groups`() throws {
+        let scratch = try Scratch()
+        try scratch.write("s.csv", "GICS Sector,n\nA,1\nB,2\nA,3\n")
+        let run = try scratch.firn("query", "s.csv", "-g", "`GICS Sector`", "-a", "count", "-S", "`GICS Sector`", "--format", "ndjson")
+        #expect(run.out == "{\"GICS Sector\":\"A\",\"count\":2}\n{\"GICS Sector\":\"B\",\"count\":1}\n", "\(run.errors)")
+    }
 }

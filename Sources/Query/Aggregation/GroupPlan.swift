@@ -66,9 +66,12 @@ struct GroupPlan: Sendable {
             select: request.select, sort: request.sort, distinct: request.distinct, limit: request.limit, offset: request.offset)
         for text in request.groupBy {
             binder.text = text
-            let path = try binder.scalar(try binder.path(text), for: "group by")
+            let syntax = try binder.path(text), path = try binder.scalar(syntax, for: "group by")
             keys.append(path)
-            columns.append(path.schema(text, id: columns.count))
+            // A name in back-quotes is the name of the column without them.
+            var name = text
+            if syntax.steps.count == 1, case .name(let column, _)? = syntax.steps.first { name = column }
+            columns.append(path.schema(name, id: columns.count))
         }
         for aggregate in request.aggregates {
             binder.text = aggregate.path ?? ""
