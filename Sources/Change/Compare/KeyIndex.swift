@@ -16,6 +16,11 @@ final class KeyIndex: Sendable {
         threads = options.execution.threads
     }
 
+    /// Returns the first of some rows that has a hash; `KeyHashTable.none` if none has.
+    func first(_ hash: UInt64, in rows: Range<Int>) -> UInt32 {
+        rows.first { hashes.hashes[$0] == hash }.map { UInt32(truncatingIfNeeded: $0) } ?? KeyHashTable.none
+    }
+
     /// Returns the table. Other threads wait while it is made.
     func table() -> KeyHashTable {
         made.withLock { made in

@@ -27,34 +27,45 @@ struct KeyLandmarks: Sendable {
     }
 }
 
-/// Finds the old rows with the keys of a segment of the new table by landmarks.
-struct KeyProbe {
-    private let landmarks: KeyLandmarks
+/// Finds the old rows with the keys of a segment of the new table: a few by landmarks, many by the table of hashes.
+struct KeySearch {
+    private let index: KeyIndex
+    private var table: KeyHashTable?
+    private let landmarks: KeyLandmarks?
     private let readers: [any ColumnReader]
     private var columns: [Column]
     private var vector = -1
-    /// How many more rows are searched for. A table of hashes costs less for many rows.
-    private(set) var remaining: Int
+    /// How many more rows are searched for by landmarks.
+    private var remaining: Int
 
-    /// Returns nil if the columns of the two tables are not compared in the same order.
-    init?(_ landmarks: KeyLandmarks, _ segment: any Segment, _ key: [ColumnPairing]) throws(Damage) {
-        guard key.allSatisfy(\.isLaidOutAlike) else { return nil }
-        self.landmarks = landmarks
+    /// `takesAll`: no old row is left out.
+    init(_ index: KeyIndex, _ segment: any Segment, _ key: [ColumnPairing], takesAll: Bool) throws(Damage) {
+        self.index = index
+        // The columns of both tables must have the same order.
+        landmarks = takesAll && key.allSatisfy(\.isLaidOutAlike) ? index.landmarks : nil
+        remaining = landmarks == nil ? 0 : segment.rowCount / 16
         readers = try key.map { (pairing) throws(Damage) in try segment.column(pairing.new.index) }
         columns = key.map { Column($0.new.column, in: $0.new.schema) }
-        remaining = segment.rowCount / 16
     }
 
-    /// Returns the number of the old row with the hash of the key of a row; nil if there is none.
-    mutating func find(_ row: Int, hash: UInt64, in hashes: UnsafePointer<UInt64>) throws(Damage) -> Int? {
-        remaining -= 1
+    /// Returns the number of the first old row with the hash of the key of a row; `KeyHashTable.none` if there is none.
+    mutating func find(_ row: Int, hash: UInt64) throws(Damage) -> UInt32 {
+        if let landmarks, remaining > 0 {
+            remaining -= 1
+            return try find(row, hash: hash, landmarks)
+        }
+        let table = table ?? index.table()
+        self.table = table
+        return table.first(hash)
+    }
+
+    private mutating func find(_ row: Int, hash: UInt64, _ landmarks: KeyLandmarks) throws(Damage) -> UInt32 {
         if vector != row / vectorSize {
             vector = row / vectorSize
             for i in readers.indices { try readers[i].read(vector: vector, into: &columns[i]) }
         }
         let place = row - vector * vectorSize
-        guard columns.allSatisfy({ place < $0.count && $0.isPresent(place) }) else { return nil }
-        let range = landmarks.rows(with: columns, place)
-        return range.first { hashes[$0] == hash }
+        guard columns.allSatisfy({ place < $0.count && $0.isPresent(place) }) else { return KeyHashTable.none }
+        return index.first(hash, in: landmarks.rows(with: columns, place))
     }
 }

@@ -96,16 +96,6 @@ struct KeyOrder {
     @inline(__always)
     private static func order<T: Comparable>(_ x: T, _ y: T) -> Int8 { x < y ? -1 : x > y ? 1 : 0 }
 
-    private static func order(_ x: UnsafeRawBufferPointer, _ y: UnsafeRawBufferPointer) -> Int8 {
-        let shared = min(x.count, y.count)
-        var i = 0
-        while i &+ 8 <= shared, x.loadUnaligned(fromByteOffset: i, as: UInt64.self) == y.loadUnaligned(fromByteOffset: i, as: UInt64.self) {
-            i &+= 8
-        }
-        while i < shared, x[i] == y[i] { i &+= 1 }
-        return i < shared ? order(x[i], y[i]) : order(x.count, y.count)
-    }
-
     static func compare(_ a: [Column], _ i: Int, _ b: [Column], _ j: Int) -> Int8 {
         for k in a.indices {
             let order = compare(a[k], i, b[k], j)
@@ -123,7 +113,7 @@ struct KeyOrder {
             return first != 0 ? first : order(a.extra[i], b.extra[j])
         default:
             return a.text.withBytes(i) { x in
-                b.text.withBytes(j) { y in order(x, y) }
+                b.text.withBytes(j) { y in x.lexicographicallyPrecedes(y) ? -1 : x.elementsEqual(y) ? 0 : 1 }
             }
         }
     }

@@ -154,27 +154,19 @@ struct SegmentMatching: Sendable {
     private func find(_ keys: UnsafePointer<UInt64>, _ chosen: Bits?, in segment: any Segment, _ number: Int) throws(Damage) -> [UInt32] {
         let oldKeys = UnsafePointer(hashes.hashes.baseAddress!), oldCount = hashes.count
         let takesAll = hashes.chosen.allSatisfy { $0 == nil }
-        var probe = takesAll ? try index.landmarks.flatMap { (landmarks) throws(Damage) in try KeyProbe(landmarks, segment, key) } : nil
-        var expected = number < old.segmentCount ? hashes.starts[number] : oldCount, table: KeyHashTable?, isInOrder = true
+        var search = try KeySearch(index, segment, key, takesAll: takesAll)
+        var expected = number < old.segmentCount ? hashes.starts[number] : oldCount, isInOrder = true
         var partners = [UInt32](repeating: SegmentDifference.leftOut, count: segment.rowCount)
-        try partners.withUnsafeMutableBufferPointer { (partners) throws(Damage) in
-            for row in partners.indices where chosen?[row] ?? true {
-                let hash = keys[row]
-                var near = expected
-                let end = min(near &+ (isInOrder ? SegmentMatching.ahead : 1), oldCount)
-                while near < end, oldKeys[near] != hash { near &+= 1 }
-                isInOrder = near < end
-                if isInOrder, takesAll || hashes.isChosen(near) {
-                    partners[row] = UInt32(truncatingIfNeeded: near)
-                } else if table == nil, probe != nil, probe!.remaining > 0 {
-                    let found = try probe!.find(row, hash: hash, in: oldKeys)
-                    partners[row] = found.map { UInt32(truncatingIfNeeded: $0) } ?? SegmentDifference.added
-                } else {
-                    if table == nil { table = index.table() }
-                    partners[row] = table!.first(hash)
-                }
-                if partners[row] != SegmentDifference.added { expected = Int(partners[row]) &+ 1 }
-            }
+        for row in partners.indices where chosen?[row] ?? true {
+            let hash = keys[row]
+            var near = expected
+            let end = min(near &+ (isInOrder ? SegmentMatching.ahead : 1), oldCount)
+            while near < end, oldKeys[near] != hash { near &+= 1 }
+            isInOrder = near < end
+            let isNear = isInOrder && (takesAll || hashes.isChosen(near))
+            let partner = isNear ? UInt32(truncatingIfNeeded: near) : try search.find(row, hash: hash)
+            partners[row] = partner
+            if partner != SegmentDifference.added { expected = Int(partner) &+ 1 }
         }
         return partners
     }
