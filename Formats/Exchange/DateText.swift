@@ -77,16 +77,17 @@ package enum DateText {
 
     static func writeDay(_ days: Int64, to out: UnsafeMutablePointer<UInt8>) -> Int {
         let (year, month, day) = CivilDate.date(ofDay: days)
-        var at = 0
         if year >= 0, year <= 9999 {
-            NumberText.writePadded(UInt64(year), digits: 4, to: out)
-            at = 4
-        } else {
-            out[0] = year < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+")
-            let count = max(5, NumberText.digitCount(year.magnitude))
-            NumberText.writePadded(year.magnitude, digits: count, to: out + 1)
-            at = 1 &+ count
+            let number = UInt32(truncatingIfNeeded: year &* 10_000 &+ month &* 100 &+ day)
+            let text = NumberText.eightDigits(number) | NumberText.asciiZeros
+            NumberText.store(text & 0xFFFF_FFFF | (text &>> 32 & 0xFFFF) &<< 40 | 0x2D00_002D_0000_0000, to: out)
+            out[8] = UInt8(truncatingIfNeeded: text &>> 48)
+            out[9] = UInt8(truncatingIfNeeded: text &>> 56)
+            return 10
         }
+        out[0] = year < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+")
+        let count = max(5, NumberText.digitCount(year.magnitude)), at = 1 &+ count
+        NumberText.writePadded(year.magnitude, digits: count, to: out + 1)
         out[at] = UInt8(ascii: "-")
         NumberText.writePadded(UInt64(month), digits: 2, to: out + at + 1)
         out[at &+ 3] = UInt8(ascii: "-")

@@ -16,9 +16,34 @@ package enum NumberText {
     }
 
     package static func write(_ value: UInt64, to out: UnsafeMutablePointer<UInt8>) -> Int {
-        let count = digitCount(value)
-        writePadded(value, digits: count, to: out)
-        return count
+        guard value >= 100_000_000 else {
+            let digits = eightDigits(UInt32(truncatingIfNeeded: value)), zeros = min(digits.trailingZeroBitCount / 8, 7)
+            store((digits | asciiZeros) &>> UInt64(8 &* zeros), to: out)
+            return 8 &- zeros
+        }
+        let high = value / 100_000_000, count = write(high, to: out)
+        store(eightDigits(UInt32(truncatingIfNeeded: value &- high &* 100_000_000)) | asciiZeros, to: out + count)
+        return count &+ 8
+    }
+
+    static let asciiZeros: UInt64 = 0x3030_3030_3030_3030
+
+    /// Returns the eight decimal digits of a number below 100,000,000 as bytes, the first one in the lowest byte. All digits are found at the
+    /// same time: the halves are divided by 100, then the quarters by 10.
+    @inline(__always)
+    static func eightDigits(_ value: UInt32) -> UInt64 {
+        let high = value / 10_000, low = value &- high &* 10_000
+        var parts = UInt64(high) | UInt64(low) &<< 32
+        let hundreds = (parts &* 10_486) &>> 20 & 0x7F_0000_007F
+        parts = hundreds | (parts &- hundreds &* 100) &<< 16
+        let tens = (parts &* 103) &>> 10 & 0x000F_000F_000F_000F
+        return tens | (parts &- tens &* 10) &<< 8
+    }
+
+    /// Stores eight characters, the first one from the lowest byte.
+    @inline(__always)
+    static func store(_ text: UInt64, to out: UnsafeMutablePointer<UInt8>) {
+        UnsafeMutableRawPointer(out).storeBytes(of: text.littleEndian, as: UInt64.self)
     }
 
     /// Writes exactly `digits` digits, with leading zeros. Higher digits of the value are dropped.
@@ -116,8 +141,11 @@ package enum NumberText {
     /// Writes exactly `digits` digits after the point if that reads back with the same bits; otherwise writes like `writePlain`.
     package static func write(_ value: Double, fixed digits: Int, to out: UnsafeMutablePointer<UInt8>) -> Int {
         guard digits >= 1, digits <= 22 else { return writePlain(value, to: out) }
-        let scaled = (value.magnitude * powersOfTen[digits]).rounded()
-        guard scaled < 9_007_199_254_740_992, scaled / powersOfTen[digits] == value.magnitude else { return writePlain(value, to: out) }
+        let power = powersOfTen[digits], product = value.magnitude * power
+        guard product < 9_007_199_254_740_991 else { return writePlain(value, to: out) }
+        // The nearest whole number, which the next line verifies.
+        let scaled = Int64(product + 0.5)
+        guard Double(scaled) / power == value.magnitude else { return writePlain(value, to: out) }
         var at = 0
         if value.sign == .minus {
             out[0] = UInt8(ascii: "-")
@@ -129,6 +157,16 @@ package enum NumberText {
     /// Writes value / 10^digits with exactly that many digits after the point.
     @inline(__always)
     private static func writeScaled(_ value: UInt64, digits: Int, to out: UnsafeMutablePointer<UInt8>) -> Int {
+        if digits < 8, value < 100_000_000 {
+            let found = eightDigits(UInt32(truncatingIfNeeded: value))
+            // At least one digit is before the point.
+            let zeros = min(found.trailingZeroBitCount / 8, 7 &- digits), whole = 8 &- zeros &- digits
+            let text = (found | asciiZeros) &>> UInt64(8 &* zeros)
+            store(text, to: out)
+            store(text &>> UInt64(8 &* whole), to: out + whole + 1)
+            out[whole] = UInt8(ascii: ".")
+            return whole &+ 1 &+ digits
+        }
         // 10^20 and more exceed UInt64. Then the whole part is 0, because the value is below 2^53.
         let power = digits < 20 ? wholePowersOfTen[digits] : UInt64.max
         let whole = value / power

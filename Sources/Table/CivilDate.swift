@@ -28,6 +28,20 @@ package enum CivilDate {
     @inlinable
     package static func date(ofDay days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days &+ 719_468
+        guard shifted >= 0, shifted < 1 << 29 else { return date(ofDistantDay: shifted) }
+        // Neri and Schneider, "Euclidean affine functions and their application to calendar algorithms" (2023), figure 12: years from March, and
+        // multiplications in place of most divisions.
+        let quarters = 4 &* UInt32(truncatingIfNeeded: shifted) &+ 3, century = quarters / 146_097
+        let years = 2_939_745 &* UInt64(quarters % 146_097 | 3)
+        let dayOfYear = UInt32(truncatingIfNeeded: years) / 2_939_745 / 4, months = 2_141 &* dayOfYear &+ 197_913
+        let isNextYear = dayOfYear >= 306
+        let year = Int64(100 &* century) &+ Int64(years &>> 32) &+ (isNextYear ? 1 : 0)
+        return (year, Int64(months &>> 16) &- (isNextYear ? 12 : 0), Int64((months & 0xFFFF) / 2_141) &+ 1)
+    }
+
+    /// `shifted`: the number of days since 0000-03-01.
+    @inlinable
+    static func date(ofDistantDay shifted: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let era = (shifted >= 0 ? shifted : shifted &- 146_096) / 146_097, dayOfEra = shifted &- era &* 146_097
         let yearOfEra = (dayOfEra &- dayOfEra / 1460 &+ dayOfEra / 36_524 &- dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra &- (365 &* yearOfEra &+ yearOfEra / 4 &- yearOfEra / 100), month = (5 &* dayOfYear &+ 2) / 153
