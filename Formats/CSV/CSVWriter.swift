@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnExchange
 import FirnTable
+import FirnThreads
 
 /// Options for CSV output.
 package struct CSVWriterOptions: Sendable {
@@ -18,6 +19,8 @@ package struct CSVWriterOptions: Sendable {
     package var isExact = false
     /// Nil stands for UTF-8, or for the encoding of the input if the output must have the same bytes.
     package var encoding: CSVEncoding?
+    /// The number of threads that format rows.
+    package var threads = 1
 
     package init() {}
 }
@@ -28,18 +31,15 @@ package final class CSVWriter: BatchWriter {
     private let output: Output
     private let options: CSVWriterOptions
     private var schema = Schema()
-    /// The columns that are written, by their positions in the rows, and those with their original texts.
-    private var sources: [(column: Int, originals: Int?)] = []
+    private var sources: [CSVLines.Source] = []
     private var type = TypeSchema("", columns: [])
     private var dialect = CSVDialect()
     private var styles: [CSVLane.Style] = []
-    private var lanes: [CSVLane] = []
+    /// One for each thread that formats rows, made when it is needed.
+    private var lines: [CSVLines] = []
     /// Whether the line end of the last record has not been written yet; it is written before the next record, so that it can be omitted at
     /// the end.
     private var owesNewline = false
-    private var line: UnsafeMutablePointer<UInt8>
-    private var lineCapacity: Int
-    private var lineCount = 0
     /// The rows before which lines are written, or that have fewer cells, from the next one on; and the number of rows written.
     private var specialRows: [Int] = []
     private var nextSpecial = 0
@@ -49,17 +49,14 @@ package final class CSVWriter: BatchWriter {
     /// How many rows are written at a time: 512, and fewer if there are many columns, each of which has a buffer for them.
     private var rowsAtATime = 512
     private static let maximumCells = 1 << 20
+    /// About how many bytes of values a thread formats at a time, and how many rows at most.
+    private static let pieceBytes = 1 << 20
+    private static let pieceRows = 8192
+    private static let leastPiece = 1024
 
     package init(_ output: Output, options: CSVWriterOptions = CSVWriterOptions()) {
         self.output = output
         self.options = options
-        lineCapacity = 1 << 16
-        line = .allocate(capacity: lineCapacity + CSVLane.slack)
-    }
-
-    deinit {
-        line.deallocate()
-        for lane in lanes { lane.free() }
     }
 
     package func begin(_ schema: Schema) throws(FirnError) {
@@ -106,7 +103,6 @@ package final class CSVWriter: BatchWriter {
                     marks: marks, nullText: Array((dialect.ownNullTexts[i] ?? dialect.nullText).utf8), isAlwaysQuoted: quoted.contains(i),
                     description: column, schema: schema, escape: dialect.escape,
                     longDelimiter: dialect.delimiterRest.isEmpty ? [] : dialect.delimiterBytes, quotesAreText: dialect.quote == nil))
-            lanes.append(CSVLane(rows: rowsAtATime))
             if column.type.isCollection || column.type.kind == .embedded || column.type.kind == .any {
                 remarks.append("column \"\(column.name)\" (\(column.type.shownName)) is written as JSON in one cell")
             } else if column.type.kind == .data {
@@ -131,70 +127,56 @@ package final class CSVWriter: BatchWriter {
         }
         var row = 0
         while row < batch.count {
-            let rows = row..<min(row + rowsAtATime, batch.count)
-            for (i, source) in sources.enumerated() {
-                let originals = source.originals.map { batch.columns[$0] }
-                lanes[i].fill(batch.columns[source.column], originals: originals, rows, styles[i])
-            }
             let isPlain = dialect.delimiterRest.isEmpty && dialect.trailing == 0
-            if isPlain, nextSpecial == specialRows.count || specialRows[nextSpecial] >= rowsWritten + rows.count {
-                try writeLines(rows.count)
-            } else {
-                try writeSpecialLines(rows.count)
-            }
+            let special = nextSpecial < specialRows.count ? specialRows[nextSpecial] - rowsWritten : batch.count
+            // Rows that are written in the same way, up to the next special one.
+            let end = isPlain ? min(batch.count, row + max(0, special)) : row
+            if end > row { try writeLines(batch, row..<end) }
+            rowsWritten += end - row
+            row = end
+            guard row < batch.count else { break }
+            let rows = row..<min(row + rowsAtATime, batch.count)
+            ownLines(0).fill(batch, rows)
+            try writeSpecialLines(rows.count, ownLines(0).lanes)
             rowsWritten += rows.count
             row = rows.upperBound
         }
     }
 
-    /// Joins the cells of the lanes to lines.
-    private func writeLines(_ rows: Int) throws(FirnError) {
-        let width = lanes.count
-        let newline = newlineBytes
-        var size = rows * (width + 2) + 2
-        for lane in lanes { size += lane.count }
-        if size > lineCapacity {
-            line.deallocate()
-            lineCapacity = max(size, lineCapacity * 2)
-            line = .allocate(capacity: lineCapacity + CSVLane.slack)
-        }
-        lineCount = 0
-        if owesNewline { for byte in newline { append(byte) } }
-        let delimiter = dialect.delimiter
-        lanes.withUnsafeBufferPointer { lanes in
-            let line = line
-            var at = lineCount
-            for row in 0..<rows {
-                for i in 0..<width {
-                    let ends = lanes[i].ends
-                    let start = row == 0 ? 0 : ends[row &- 1], length = ends[row] &- start
-                    let from = UnsafeRawPointer(lanes[i].bytes + start), to = UnsafeMutableRawPointer(line + at)
-                    if length <= 16 {
-                        to.storeBytes(of: from.loadUnaligned(as: SIMD2<UInt64>.self), as: SIMD2<UInt64>.self)
-                    } else {
-                        to.copyMemory(from: from, byteCount: length)
-                    }
-                    at &+= length
-                    line[at] = delimiter
-                    at &+= 1
-                }
-                // The line end overwrites the last delimiter.
-                if width > 0 { at &-= 1 }
-                if row < rows &- 1 {
-                    for byte in newline {
-                        line[at] = byte
-                        at &+= 1
-                    }
-                }
+    private func ownLines(_ thread: Int) -> CSVLines {
+        while lines.count <= thread { lines.append(CSVLines(sources, styles, rowsAtATime: rowsAtATime)) }
+        return lines[thread]
+    }
+
+    /// Writes rows that are regular lines. Each thread formats some of them; the pieces are written in order.
+    private func writeLines(_ batch: Batch, _ rows: Range<Int>) throws(FirnError) {
+        let rowBytes = max(1, batch.columns.reduce(0) { $0 + $1.footprint } / batch.count)
+        let most = max(1, min(CSVWriter.pieceRows, CSVWriter.pieceBytes / rowBytes)), threads = max(1, options.threads)
+        // As many pieces of the same size as keep all threads at work, unless they would be very short.
+        let waves = (rows.count + most * threads - 1) / (most * threads)
+        let step = max((rows.count + waves * threads - 1) / (waves * threads), min(most, CSVWriter.leastPiece))
+        var start = rows.lowerBound
+        while start < rows.upperBound {
+            var pieces: [Range<Int>] = []
+            while pieces.count < threads, start < rows.upperBound {
+                pieces.append(start..<min(start + step, rows.upperBound))
+                start = pieces[pieces.count - 1].upperBound
             }
-            lineCount = at
+            let lines = pieces.indices.map(ownLines), work = pieces
+            var ends = CSVLineForm(delimiter: dialect.delimiter, newline: newlineBytes, beginsWithNewline: owesNewline)
+            let first = ends
+            ends.beginsWithNewline = true
+            let next = ends
+            parallel(count: work.count, threads: work.count) { (i) throws(Never) in
+                lines[i].format(batch, work[i], i == 0 ? first : next)
+            }
+            for part in lines { try put(part.bytes) }
+            owesNewline = true
         }
-        owesNewline = true
-        try put(UnsafeRawBufferPointer(start: line, count: lineCount))
     }
 
     /// Joins the cells of the lanes to lines whose delimiter has several bytes, that end with delimiters, or that are irregular.
-    private func writeSpecialLines(_ rows: Int) throws(FirnError) {
+    private func writeSpecialLines(_ rows: Int, _ lanes: [CSVLane]) throws(FirnError) {
         let delimiter = dialect.delimiterBytes, newline = newlineBytes
         var text: [UInt8] = []
         for row in 0..<rows {
@@ -203,7 +185,7 @@ package final class CSVWriter: BatchWriter {
             var cells = lanes.count + dialect.trailing
             if nextSpecial < specialRows.count, specialRows[nextSpecial] == rowsWritten + row {
                 if let lines = dialect.surroundings.inserted[rowsWritten + row] { text += Array(lines.utf8) }
-                if let count = dialect.surroundings.cells[rowsWritten + row] { cells = shortened(row, to: count) }
+                if let count = dialect.surroundings.cells[rowsWritten + row] { cells = shortened(row, to: count, lanes) }
                 nextSpecial += 1
             }
             for i in 0..<cells {
@@ -215,14 +197,9 @@ package final class CSVWriter: BatchWriter {
     }
 
     /// Returns the number of cells to write for a row that had `count` of them: no cell with text is left out.
-    private func shortened(_ row: Int, to count: Int) -> Int {
+    private func shortened(_ row: Int, to count: Int, _ lanes: [CSVLane]) -> Int {
         guard count < lanes.count else { return min(count, lanes.count + 1 << 10) }
         return (count..<lanes.count).allSatisfy { lanes[$0].isEmpty(row) } ? count : lanes.count
-    }
-
-    private func append(_ byte: UInt8) {
-        line[lineCount] = byte
-        lineCount += 1
     }
 
     private var newlineBytes: [UInt8] {

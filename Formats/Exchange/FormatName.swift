@@ -10,6 +10,9 @@ package enum FormatName: String, Sendable, CaseIterable {
     case sqlite
     case arrow
 
+    /// Whether rows are written one after the other as text.
+    package var isText: Bool { [.csv, .tsv, .json, .ndjson].contains(self) }
+
     /// The format of a file name's extension (a final `.zst`, `.gz`, `.xz` or `.bz2` is skipped); nil if the extension is unknown.
     package init?(extensionOf path: String) {
         var parts = path.fields(at: UInt8(ascii: "/")).last.map { $0.fields(at: UInt8(ascii: ".")).filter { !$0.isEmpty } } ?? []

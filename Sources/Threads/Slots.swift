@@ -22,6 +22,9 @@ package final class Slots<Element>: @unchecked Sendable {
         elements.deallocate()
     }
 
+    /// Empties a slot and returns its element; nil if it has none, or if there is no such slot.
+    package func take(_ index: Int) -> Element? { (0..<count).contains(index) ? elements[index].take() : nil }
+
     package subscript(_ index: Int) -> Element? {
         get {
             trap(unless: index >= 0 && index < count, "a slot outside the count")

@@ -5,8 +5,8 @@ import Testing
 /// without a reason in the commit.
 private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int)] = [
     ("Formats/Arrow", 137, 1, 17, 13),
-    ("Formats/CSV", 195, 19, 1, 14),
-    ("Formats/Exchange", 184, 7, 3, 3),
+    ("Formats/CSV", 197, 19, 2, 14),
+    ("Formats/Exchange", 186, 7, 3, 3),
     ("Formats/JSON", 117, 22, 5, 8),
     ("Formats/Parquet", 221, 0, 10, 16),
     ("Formats/RealmFile", 30, 26, 0, 10),

@@ -230,7 +230,9 @@ struct ConvertCommand {
         let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
         func open() throws(FirnError) -> any BatchReader {
             if keysOfLinks, let keyed = try file.keyedReader(chooses ? given : nil, options, progress) { return keyed }
-            let reader = try file.reader(chooses ? given : nil, threads: options.threads, progress: progress, needed: needed)
+            let reader = try file.reader(
+                chooses ? given : nil, threads: options.threads, progress: progress, batchRows: format.isText ? 1 << 14 : segmentSize,
+                needed: needed)
             guard keepsLinks, !leavesOutRows, let stored = reader as? StoredReader, stored.hasLinks else { return reader }
             return try RankedLinksReader(stored, try file.tables(), path: file.name) ?? reader
         }

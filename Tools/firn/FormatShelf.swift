@@ -202,6 +202,7 @@ enum FormatShelf {
             csv.isExact = options.isLossless
             csv.encoding = try encoding(options.encoding)
             csv.writesSurroundings = options.writesSurroundings
+            csv.threads = options.threads
             // Rows that were read from a TSV keep its dialect, except the delimiter.
             let dialect = schema.roots.first.flatMap { CSVDialect(envelope: $0.envelope) }
             if format == .tsv {

@@ -92,9 +92,11 @@ extension OpenedFile {
     var isSecret: Bool { staysOffDisk || hasKey }
 
     /// Returns the rows as batches; `given` selects one type of a file that has several. `needed` returns the positions of the columns of a
-    /// type whose values are needed, as far as a format can leave out others; nil for all.
+    /// type whose values are needed, as far as a format can leave out others; nil for all. `batchRows` is the number of rows of a batch of a
+    /// .firn file.
     func reader(
-        _ given: String?, threads: Int, progress: Progress, needed: (TypeSchema, Schema) -> Set<Int>? = { _, _ in nil }
+        _ given: String?, threads: Int, progress: Progress, batchRows: Int = segmentSize,
+        needed: (TypeSchema, Schema) -> Set<Int>? = { _, _ in nil }
     ) throws(FirnError) -> any BatchReader {
         switch content {
         case .stream(let reader):
@@ -105,12 +107,12 @@ extension OpenedFile {
                 let tables = snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
                 return StoredReader(
                     tables, schema: snapshot.schema, path: address.path, threads: threads, progress: progress,
-                    needed: tables.first.flatMap { needed($0.type, snapshot.schema) })
+                    needed: tables.first.flatMap { needed($0.type, snapshot.schema) }, batchRows: batchRows)
             }
             let table = try table(given)
             return StoredReader(
                 [table], schema: snapshot.schema.reachable(from: table.type.name), path: address.path, threads: threads, progress: progress,
-                needed: needed(table.type, snapshot.schema))
+                needed: needed(table.type, snapshot.schema), batchRows: batchRows)
         }
     }
 }

@@ -107,7 +107,7 @@ struct SQLCommand {
     /// Returns the types of the columns for a format in which a column has one type; nil for other formats. The statement is run for it.
     private func survey(_ statement: SQLStatement, _ parameters: SQLParameters, _ connection: SQLConnection) throws(FirnError) -> SQLSurvey?
     {
-        guard let format = try output.format(), ![.csv, .tsv, .json, .ndjson].contains(format) else { return nil }
+        guard let format = try output.format(), !format.isText else { return nil }
         guard !statement.text.uppercased().contains("RETURNING") else {
             throw FirnError(
                 .usage, "rows of RETURNING cannot be written as \(format.rawValue): the statement would be run twice",

@@ -7,6 +7,9 @@ import FirnThreads
 /// Reads the rows of a `.firn` file as batches: one segment after the other, the columns of a segment on several threads. Segments with
 /// very many columns are read in smaller batches, in which columns without any value share their memory. Columns that nothing needs are not
 /// read, so that damage in them does not matter; they have no values.
+///
+/// With fewer rows in a batch than a segment has, the memory of a batch is used again for the next one, if the caller holds it no longer:
+/// memory that is new to the process costs more time than most columns take to decode.
 final class StoredReader: BatchReader {
     let schema: Schema
     let remarks: [String] = []
@@ -18,14 +21,24 @@ final class StoredReader: BatchReader {
     private let needed: Set<Int>?
     private var table = 0
     private var segment = 0
-    /// The current segment with many columns, and the next vector to read.
-    private var wide: (segment: any Segment, columns: [any ColumnReader], vector: Int)?
-    /// The positions of the columns of `wide`.
+    /// The current segment that is read in several batches, and the next vector to read.
+    private var current: (segment: any Segment, columns: [any ColumnReader], vector: Int)?
+    /// The positions of the columns of `current`.
     private var chosen: [Int] = []
+    /// The number of vectors of a batch of `current`.
+    private var step = 1
+    private let batchRows: Int
+    /// The columns of the last batch.
+    private var spare: [Column] = []
     /// The maximum number of slots (rows × columns) of a segment that is read as one batch.
     private static let maximumSlots = 1 << 24
 
-    init(_ tables: [any Table], schema: Schema, path: String, threads: Int, progress: Progress, needed: Set<Int>? = nil) {
+    /// `batchRows`: the number of rows of a batch.
+    init(
+        _ tables: [any Table], schema: Schema, path: String, threads: Int, progress: Progress, needed: Set<Int>? = nil,
+        batchRows: Int = segmentSize
+    ) {
+        self.batchRows = max(vectorSize, batchRows / vectorSize * vectorSize)
         self.needed = tables.count == 1 ? needed : nil
         self.tables = tables
         self.schema = schema
@@ -40,32 +53,34 @@ final class StoredReader: BatchReader {
     func next() throws(FirnError) -> (type: String, batch: Batch)? {
         while table < tables.count {
             try progress.check()
-            let current = tables[table]
-            if wide != nil {
-                guard let batch = try nextOfWide() else { continue }
-                return (current.type.name, batch)
+            let source = tables[table]
+            if current != nil {
+                guard let batch = try nextOfCurrent() else { continue }
+                return (source.type.name, batch)
             }
-            guard segment < current.segmentCount else {
+            guard segment < source.segmentCount else {
                 table += 1
                 segment = 0
                 continue
             }
             segment += 1
             do throws(Damage) {
-                let next = try current.segment(segment - 1), columns = current.type.columns.indices.filter { needed?.contains($0) ?? true }
-                if next.vectorCount * vectorSize * columns.count > StoredReader.maximumSlots, next.vectorCount > 1 {
+                let next = try source.segment(segment - 1), columns = source.type.columns.indices.filter { needed?.contains($0) ?? true }
+                let isWide = next.vectorCount * vectorSize * columns.count > StoredReader.maximumSlots
+                if next.vectorCount > 1, isWide || batchRows < segmentSize {
+                    step = isWide ? 1 : batchRows / vectorSize
                     chosen = columns
-                    wide = (
+                    current = (
                         next,
                         try parallelMap(count: columns.count, threads: threads) { (index) throws(Damage) in try next.column(columns[index])
                         }, 0
                     )
                     continue
                 }
-                let batch = completed(try StoredReader.batch(of: next, columns: columns, of: current, threads: threads), columns, current)
+                let batch = completed(try StoredReader.batch(of: next, columns: columns, of: source, threads: threads), columns, source)
                 guard batch.count > 0 else { continue }
                 progress.add(rows: batch.count)
-                return (current.type.name, batch)
+                return (source.type.name, batch)
             } catch {
                 throw FirnError(error, in: path)
             }
@@ -73,29 +88,34 @@ final class StoredReader: BatchReader {
         return nil
     }
 
-    /// Returns the live rows of the next vector of a segment with many columns, or nil if the vector has none.
-    private func nextOfWide() throws(FirnError) -> Batch? {
-        guard let (segment, readers, vector) = wide else { return nil }
-        wide = vector + 1 < segment.vectorCount ? (segment, readers, vector + 1) : nil
-        let start = vector * vectorSize, end = min(start + vectorSize, segment.rowCount)
-        let rows = (start..<end).filter { segment.live?[$0] ?? true }.map { $0 - start }, isWhole = rows.count == end - start
-        guard !rows.isEmpty else { return nil }
+    /// Returns the live rows of the next vectors of the current segment, or nil if they have none.
+    private func nextOfCurrent() throws(FirnError) -> Batch? {
+        guard let (segment, readers, vector) = current else { return nil }
+        let vectors = vector..<min(vector + step, segment.vectorCount)
+        current = vectors.upperBound < segment.vectorCount ? (segment, readers, vectors.upperBound) : nil
+        let start = vector * vectorSize, end = min(vectors.upperBound * vectorSize, segment.rowCount)
+        let rows = segment.live.map { live in (start..<end).filter { live[$0] }.map { $0 - start } }
+        let count = rows?.count ?? end - start, isWhole = count == end - start
+        guard count > 0 else { return nil }
         var none = VacantColumns(), empty = Column(ColumnType(.int))
-        none.fill(&empty, rows: rows.count)
-        let vacant = none
+        none.fill(&empty, rows: count)
+        let vacant = none, table = tables[table], chosen = chosen
+        let old = Slots<Column>(spare)
+        spare = []
         do throws(Damage) {
             let columns = try parallelMap(count: readers.count, threads: threads) { (index) throws(Damage) -> Column in
-                var part = Column(readers[index].type)
-                try readers[index].read(vector: vector, into: &part)
-                if let present = part.present, present.noneSet {
-                    var column = part.emptyCopy, shared = vacant
-                    shared.fill(&column, rows: rows.count)
+                let memory = MemoryScope(table.memory, type: table.type.name, column: table.type.columns[chosen[index]].name)
+                let whole = try StoredReader.column(of: readers[index], vectors: vectors, into: old.take(index), memory)
+                if let present = whole.present, present.noneSet {
+                    var column = whole.emptyCopy, shared = vacant
+                    shared.fill(&column, rows: count)
                     return column
                 }
-                return isWhole ? part : part.gather(rows)
+                return isWhole ? whole : whole.gather(rows ?? [])
             }
-            progress.add(rows: rows.count)
-            return completed(Batch(count: rows.count, columns: columns), chosen, tables[table])
+            if batchRows < segmentSize, isWhole { spare = columns }
+            progress.add(rows: count)
+            return completed(Batch(count: count, columns: columns), chosen, table)
         } catch {
             throw FirnError(error, in: path)
         }
@@ -133,7 +153,7 @@ final class StoredReader: BatchReader {
         let chosen = rows
         let read = try parallelMap(count: columns.count, threads: threads) { (index) throws(Damage) -> Column in
             let memory = MemoryScope(table.memory, type: table.type.name, column: table.type.columns[columns[index]].name)
-            let whole = try column(of: try segment.column(columns[index]), vectors: segment.vectorCount, memory)
+            let whole = try column(of: try segment.column(columns[index]), vectors: 0..<segment.vectorCount, into: nil, memory)
             if live == nil { return whole }
             var rest = whole.emptyCopy
             try rest.hold(memory, adding: whole.footprint)
@@ -143,16 +163,21 @@ final class StoredReader: BatchReader {
         return Batch(count: segment.liveCount, columns: read)
     }
 
-    private static func column(of reader: any ColumnReader, vectors: Int, _ memory: MemoryScope) throws(Damage) -> Column {
-        var whole = Column(reader.type), part = Column(reader.type)
-        for vector in 0..<vectors {
+    /// Returns the rows of some vectors of a column, in the memory of another one if there is one.
+    private static func column(of reader: any ColumnReader, vectors: Range<Int>, into old: Column?, _ memory: MemoryScope) throws(Damage)
+        -> Column
+    {
+        var whole = old.flatMap { $0.type == reader.type ? $0 : nil } ?? Column(reader.type)
+        if vectors.count == 1 {
+            try reader.read(vector: vectors.lowerBound, into: &whole)
+            return whole
+        }
+        whole.removeAll()
+        var part = Column(reader.type)
+        for vector in vectors {
             try reader.read(vector: vector, into: &part)
-            if vector == 0 {
-                whole = part
-            } else {
-                try whole.hold(memory, adding: part.footprint)
-                whole.append(contentsOf: part)
-            }
+            try whole.hold(memory, adding: part.footprint)
+            whole.append(contentsOf: part)
         }
         return whole
     }
