@@ -57,6 +57,8 @@ struct CSVOddCells: Sendable {
     private(set) var exceedsDecimal = false
     /// Whether one of these has an exponent, or is so small that decimals write one.
     private(set) var hasExponents = false
+    /// Whether one of these is so small that its double is zero.
+    private(set) var hasUnderflow = false
     /// Numbers with more digits than the shortest text of their double, which decimals round-trip.
     private(set) var longDecimals = CSVSample()
     /// Whole numbers with a plus sign.
@@ -107,7 +109,9 @@ struct CSVOddCells: Sendable {
             if !cell.isUnusual, isOrdinary(cell.number) { return longDecimals.note(cell) }
             numbers.note(cell)
             let hasExponent = cell.number.contains { $0 | 32 == UInt8(ascii: "e") }
-            hasExponents = hasExponents || hasExponent || CSVOddCells.isTiny(cell.number)
+            let mayBeTiny = hasExponent || CSVOddCells.isTiny(cell.number)
+            hasExponents = hasExponents || mayBeTiny
+            if mayBeTiny, !hasUnderflow { hasUnderflow = CSVOddCells.underflows(cell.number) }
             let mayExceed = cell.number.count > 34 || hasExponent
             if mayExceed, OriginalText.decimal(cell.number) == nil { exceedsDecimal = true }
             if OriginalText.infinity(OriginalText.trimmed(cell.number)) != nil { exceedsDecimal = true }
@@ -120,6 +124,13 @@ struct CSVOddCells: Sendable {
             if CSVOddCells.isFormatted(bytes) { formatted.note(cell) }
             note(text: cell)
         }
+    }
+
+    /// Whether a number other than zero has a double that is zero.
+    private static func underflows(_ number: some Sequence<UInt8>) -> Bool {
+        let text = String(decoding: Array(number), as: UTF8.self)
+        guard Double(text) == 0 else { return false }
+        return text.utf8.prefix { $0 | 32 != UInt8(ascii: "e") }.contains { $0 &- UInt8(ascii: "1") < 9 }
     }
 
     /// Whether a number is below 0.000001: no digit before the sixth after the point is other than zero.
@@ -193,6 +204,7 @@ struct CSVOddCells: Sendable {
         hasFraction = hasFraction || later.hasFraction
         exceedsDecimal = exceedsDecimal || later.exceedsDecimal
         hasExponents = hasExponents || later.hasExponents
+        hasUnderflow = hasUnderflow || later.hasUnderflow
         longDecimals.merge(later.longDecimals, after: rows)
         signed.merge(later.signed, after: rows)
         identifiers.merge(later.identifiers, after: rows)

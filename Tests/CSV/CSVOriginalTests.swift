@@ -80,6 +80,15 @@ import Testing
         #expect(try Table("x,n\n" + (long + ["1e-7"]).map { "\($0),1\n" }.joined()).types[0] == "double")
     }
 
+    @Test func `a number whose double is zero is a decimal, or its column is text`() throws {
+        for tiny in ["1e-400", "-2.5E-350", "0.\(String(repeating: "0", count: 330))1"] {
+            try check([tiny, "1", "2"], "decimal128", values: [0: .decimal(Decimal(tiny)!), 1: .decimal(Decimal("1")!)])
+        }
+        #expect(try Table("x,n\n1e-9999,1\n2.5,1\n").types[0] == "string")
+        try check(["0e-400", "1.5"], "double", values: [0: .double(0)])
+        try check(["4.9e-324", "1.5"], "double", values: [0: .double(4.9e-324)])
+    }
+
     @Test func `each of many columns keeps its own texts`() throws {
         let width = 4000
         let header = (0..<width).map { $0 % 2 == 0 ? "c\($0)" : "c\($0 - 1) (original text)" }.joined(separator: ",")

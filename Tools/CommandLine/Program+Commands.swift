@@ -146,7 +146,7 @@ extension Command {
             Rows are matched by key; their order does not matter. Values are compared as values, not as text: 1 and 1.0 are equal, a cell that is stored as null together with its text is null (a remark reports if such texts differ), sets and maps have no order, and a link
             is compared by the key of its target row. Differences of the schema are reported separately. Duplicate keys are an error that names them.
 
-            For two .firn files, all types are compared unless one is chosen. Types without a key are then compared as a whole.
+            For two .firn files, all types are compared unless one is chosen. If they have several types, those without a key are compared as a whole.
             """,
         examples: [
             .init("firn diff old.csv new.csv --key id", "what changed"),
