@@ -16,6 +16,7 @@ extension CSVSniffer {
         let records = reading.records, width = reading.width
         guard let start = records.firstIndex(where: { $0.count == width }), start <= 100 else { return nil }
         if start == 0 { return paddedPreamble(reading) }
+        if reading.apart == start { return start }
         guard records[..<start].allSatisfy({ $0.count * 2 <= max(width, 2) }) else { return nil }
         let rest = records[start...].count { $0.count * 2 > width }
         guard rest * 10 >= records[start...].count * 7, rest > 1, rest >= start || reading.blankBefore.contains(start) else { return nil }

@@ -43,15 +43,21 @@ struct CSVSniffer {
         /// Whether a quoted cell contains what only quotes make possible.
         var needsQuotes = false
         var blankBefore: Set<Int> = []
+        /// The number of records that a blank line separates from the table below them: all of that are wider, and have the same number of cells.
+        var apart = 0
+        /// Unquoted cells that are a comma, semicolon or bar.
+        var loneMarks = 0
         var width = 0, usual = 0, faults = 0, typed = 0, filled = 0, quoted = 0, spaced = 0, startsWithSpace = 0, followers = 0
         /// Whether unquoted cells contain quotes.
         var isLenient = false
         /// Cells in apostrophes or backticks, and quoted cells in which a backslash precedes a quote.
         var apostrophes = 0
 
-        var consistency: Double { records.isEmpty ? 0 : Double(usual) / Double(records.count) }
+        /// The number of records, without those apart from the table.
+        private var rows: Int { records.count - apart }
+        var consistency: Double { records.isEmpty ? 0 : Double(usual) / Double(rows) }
         /// Whether every record has the same number of cells, and nothing is unusual.
-        var isClean: Bool { usual == records.count && faults == 0 && spaced == 0 }
+        var isClean: Bool { usual == rows && faults == 0 && spaced == 0 }
 
         /// Whether the quotes enclose cells, rather than being text: some of them are needed, or they enclose all cells of a column.
         var hasQuoteEvidence: Bool {
@@ -75,8 +81,8 @@ struct CSVSniffer {
 
         var score: Double {
             guard width > 1 else { return 0.3 }
-            let share = Double(usual) / Double(max(records.count, 1)), typedShare = filled == 0 ? 0 : Double(typed) / Double(filled)
-            let faulty = min(1, 2 * Double(faults) / Double(max(records.count, 1)))
+            let share = Double(usual) / Double(max(rows, 1)), typedShare = filled == 0 ? 0 : Double(typed) / Double(filled)
+            let faulty = min(1, 2 * Double(faults) / Double(max(rows, 1)))
             // A form that explains every record is better than one that explains most of them.
             return share * share * (1 - 0.5 * faulty) * (0.75 + 0.25 * typedShare) * (isClean && !isLenient ? 1.2 : 1)
         }
@@ -235,6 +241,8 @@ struct CSVSniffer {
     /// Whether a delimiter that is also common in texts is one beyond doubt.
     private func isConvincing(_ reading: Reading) -> Bool {
         guard reading.records.count > 2, reading.consistency >= 0.98, reading.records.first?.count == reading.width else { return false }
+        // Spaces around the delimiter of each cell.
+        guard reading.loneMarks * 2 < reading.records.count else { return false }
         return reading.width > (reading.form.delimiter == [32] ? 2 : 1)
     }
 
@@ -309,7 +317,21 @@ struct CSVSniffer {
         func rank(_ width: (key: Int, value: Int)) -> (Int, Int, Int) { (width.value, width.key == first ? 1 : 0, width.key) }
         reading.width = (common.max { rank($0) < rank($1) } ?? usual)?.key ?? 0
         reading.usual = counts[reading.width] ?? 0
+        setApart(&reading)
         return reading
+    }
+
+    /// Finds a table below a blank line, under lines that have fewer cells.
+    private func setApart(_ reading: inout Reading) {
+        guard let start = reading.blankBefore.max(), start > 0, start <= 20, reading.records.count - start > 1 else { return }
+        let width = reading.records[start].count
+        guard width > 2, reading.records[..<start].allSatisfy({ $0.count < width }),
+            reading.records[start...].allSatisfy({ $0.count == width })
+        else { return }
+        // If its first record is one of numbers as those below it, the header is above the blank line.
+        let below = reading.records[(start + 1)...].reduce(UInt64.max) { $0 & $1.numbers }
+        if below != 0, reading.records[start].numbers & below == below { return }
+        (reading.width, reading.usual, reading.apart) = (width, reading.records.count - start, start)
     }
 
     private func nextLine(_ start: Int, _ end: Int) -> Int {
@@ -348,6 +370,7 @@ struct CSVSniffer {
                 if cell.isQuoted { reading.quotedCells[i] += 1 } else if cell.start < cell.end { reading.unquoted |= 1 << UInt64(i) }
             }
             guard cell.start < cell.end else { continue }
+            if !cell.isQuoted, cell.end - cell.start == 1, [44, 59, 124].contains(sample[cell.start]) { reading.loneMarks += 1 }
             if i > 0, !cell.isQuoted {
                 reading.followers += 1
                 if sample[cell.start] == 32 { reading.startsWithSpace += 1 }

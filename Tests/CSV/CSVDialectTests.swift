@@ -88,6 +88,27 @@ import Testing
         #expect(try names("id,,,\n1,Ann,2,\n2,Bob,3,\n").first == "id")
     }
 
+    @Test func `lines above a blank line are not rows if they have fewer cells than the table below it`() throws {
+        let names = ["a", "b", "c", "d"], row: [Value] = [.string("x"), .double(-12.5), .double(1.5), .string("y")]
+        for (above, end) in [
+            ("\"K:\";\"1\"\n\"V:\";\"2\"\n\"B:\";\"3\"\n\n", ""), ("Konto:;DE12;x\n\n", ""), ("\"Konto:\";\"DE12\";\n\n", ";"),
+        ] {
+            let rows = "\"x\";\"-12,50\";\"1,50\";\"y\"\(end)\n\"z\";\"3,00\";\"4,50\";\"w\"\(end)\n"
+            let table = try Table(above + "\"a\";\"b\";\"c\";\"d\"\(end)\n" + rows)
+            #expect(table.schema.types[0].columns.prefix(4).map(\.name) == names && table.rows.count == 2, "\(above)")
+            #expect(Array(table.rows[0].prefix(4)) == row, "\(above)")
+        }
+        // A header above a blank line is one if the first record below it is of numbers, as the others are.
+        let table = try Table("a,b\n\n1,2,3\n4,5,6\n7,8,9\n")
+        #expect(table.schema.types[0].columns.prefix(2).map(\.name) == ["a", "b"] && table.rows.count == 3)
+    }
+
+    @Test func `a delimiter between spaces is not a cell`() throws {
+        let table = try Table(" id , name , v \n" + (1...50).map { " \($0) , n\($0) , \($0 * 2) \n" }.joined())
+        #expect(table.schema.types[0].visibleColumns.count == 3 && table.rows.count == 50)
+        #expect(table.rows[3][0] == .int(4) && table.rows[3][2] == .int(8))
+    }
+
     @Test func `a footer that is padded with delimiters is no row, and only after a blank line`() throws {
         let rows: [[Value]] = [[.int(1), .string("Ann"), .int(10)], [.int(2), .string("Bob"), .int(20)]]
         try check("Report,,\n,,\nid,name,amount\n1,Ann,10\n2,Bob,20\n,,\nExported by Bob,,\n", rows, says: "2 lines (first: line 6)")
