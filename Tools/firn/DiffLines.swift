@@ -16,23 +16,43 @@ import FirnTable
 struct DiffLines {
     private let difference: TableDifference
     private let out: StreamOut
-    private let shown: (old: [(position: Int, column: ColumnSchema)], new: [(position: Int, column: ColumnSchema)])
+    private let shown: (old: [Member], new: [Member])
+    /// The key columns, and the compared columns, as members.
+    private let key: [String]
+    private let cells: [String]
+
+    /// A column of added and removed rows, with its name as JSON and a colon.
+    private struct Member {
+        let position: Int
+        let notation: Notation
+        let name: String
+
+        init(_ shown: (position: Int, column: ColumnSchema)) {
+            position = shown.position
+            notation = shown.column.notation
+            name = JSONString.quoted(shown.column.name) + ":"
+        }
+    }
 
     init(_ difference: TableDifference, _ out: StreamOut) {
         self.difference = difference
         self.out = out
-        shown = (difference.shownColumns(.old), difference.shownColumns(.new))
+        shown = (difference.shownColumns(.old).map(Member.init), difference.shownColumns(.new).map(Member.init))
+        key = difference.key.map { JSONString.quoted($0.name) + ":" }
+        cells = difference.columns.map { JSONString.quoted($0.name) + ":{" }
     }
 
     /// Prints at most `limit` entries of the given kinds, and always the schema and the summary.
     func write(_ kinds: Set<DifferenceEntry.Kind>, limit: Int?) throws(FirnError) {
         try writeSchema()
         let readers = difference.readers()
-        var left = limit ?? .max
+        var left = limit ?? .max, line = ""
         try difference.forEachEntry(of: kinds) { entry throws(FirnError) in
             guard left > 0 else { return false }
             left -= 1
-            try out.write(try line(entry, readers))
+            line.removeAll(keepingCapacity: true)
+            try append(entry, readers, to: &line)
+            try out.write(line)
             return true
         }
         try writeSummary(withSchema: false)
@@ -71,48 +91,67 @@ struct DiffLines {
             "\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)"
     }
 
-    private func line(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) -> String {
-        var key: [String] = []
-        for (column, value) in zip(difference.key, try difference.keyValues(entry, readers)) {
-            key.append(JSONString.quoted(column.name) + ":" + nestedText(value, notation: difference.notation(of: column, entry)))
-        }
-        let name = "\"key\":{" + key.joined(separator: ",") + "}"
+    private func append(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader), to line: inout String) throws(FirnError) {
         switch entry {
-        case .removed(let row): return "{\"kind\":\"removed\",\(name),\"old\":\(try object(row, readers.old, shown.old))}\n"
-        case .added(let row): return "{\"kind\":\"added\",\(name),\"new\":\(try object(row, readers.new, shown.new))}\n"
+        case .removed: line += "{\"kind\":\"removed\",\"key\":{"
+        case .added: line += "{\"kind\":\"added\",\"key\":{"
+        case .changed: line += "{\"kind\":\"changed\",\"key\":{"
+        }
+        for (i, value) in try difference.keyValues(entry, readers).enumerated() {
+            if i > 0 { line += "," }
+            line += key[i]
+            line += nestedText(value, notation: difference.notation(of: difference.key[i], entry))
+        }
+        switch entry {
+        case .removed(let row):
+            line += "},\"old\":{"
+            try append(row, readers.old, shown.old, to: &line)
+        case .added(let row):
+            line += "},\"new\":{"
+            try append(row, readers.new, shown.new, to: &line)
         case .changed(let before, let after, let columns):
-            var cells: [String] = []
-            for index in columns {
-                let column = difference.columns[index]
-                let old = try readers.old.shownValue(before, column.old), new = try readers.new.shownValue(after, column.new)
-                let notations = (
-                    old: readers.old.table.type.columns[column.old].notation, new: readers.new.table.type.columns[column.new].notation
-                )
-                for edit in difference.parts(old, new) {
-                    var members: [String] = []
-                    if !edit.path.isEmpty {
-                        members.append(
-                            "\"path\":[" + ([.string(column.name)] + edit.path).map { nestedText($0) }.joined(separator: ",") + "]")
-                    }
-                    var texts = (old: nestedText(edit.old, notation: notations.old), new: nestedText(edit.new, notation: notations.new))
-                    // A notation of days, for example, omits the times of day by which they differ.
-                    if texts.old == texts.new { texts = (nestedText(edit.old), nestedText(edit.new)) }
-                    if edit.kind != .added { members.append("\"old\":" + texts.old) }
-                    if edit.kind != .removed { members.append("\"new\":" + texts.new) }
-                    cells.append("\(JSONString.quoted(edit.text(column.name))):{\(members.joined(separator: ","))}")
-                }
+            line += "},\"cells\":{"
+            var isFirst = true
+            for index in columns { try append(index, (before, after), readers, isFirst: &isFirst, to: &line) }
+        }
+        line += "}}\n"
+    }
+
+    /// Appends the changed parts of a cell.
+    private func append(
+        _ index: Int, _ rows: (old: RowLocation, new: RowLocation), _ readers: (old: RowReader, new: RowReader), isFirst: inout Bool,
+        to line: inout String
+    ) throws(FirnError) {
+        let column = difference.columns[index]
+        let old = try readers.old.shownValue(rows.old, column.old), new = try readers.new.shownValue(rows.new, column.new)
+        let notations = (
+            old: readers.old.table.type.columns[column.old].notation, new: readers.new.table.type.columns[column.new].notation
+        )
+        for edit in difference.parts(old, new) {
+            if !isFirst { line += "," }
+            isFirst = false
+            if edit.path.isEmpty {
+                line += cells[index]
+            } else {
+                let path = ([.string(column.name)] + edit.path).map { nestedText($0) }.joined(separator: ",")
+                line += "\(JSONString.quoted(edit.text(column.name))):{\"path\":[\(path)]"
+                line += ","
             }
-            return "{\"kind\":\"changed\",\(name),\"cells\":{\(cells.joined(separator: ","))}}\n"
+            var texts = (old: nestedText(edit.old, notation: notations.old), new: nestedText(edit.new, notation: notations.new))
+            // A notation of days, for example, omits the times of day by which they differ.
+            if texts.old == texts.new { texts = (nestedText(edit.old), nestedText(edit.new)) }
+            if edit.kind != .added { line += "\"old\":" + texts.old }
+            if edit.kind != .added, edit.kind != .removed { line += "," }
+            if edit.kind != .removed { line += "\"new\":" + texts.new }
+            line += "}"
         }
     }
 
-    private func object(
-        _ row: RowLocation, _ reader: RowReader, _ columns: [(position: Int, column: ColumnSchema)]
-    ) throws(FirnError) -> String {
-        var members: [String] = []
-        for (i, column) in columns {
-            members.append(JSONString.quoted(column.name) + ":" + nestedText(try reader.shownValue(row, i), notation: column.notation))
+    private func append(_ row: RowLocation, _ reader: RowReader, _ members: [Member], to line: inout String) throws(FirnError) {
+        for (i, member) in members.enumerated() {
+            if i > 0 { line += "," }
+            line += member.name
+            line += nestedText(try reader.shownValue(row, member.position), notation: member.notation)
         }
-        return "{" + members.joined(separator: ",") + "}"
     }
 }
