@@ -18,8 +18,8 @@ struct DiffLines {
     private let out: StreamOut
     private let shown: (old: [Member], new: [Member])
     /// The key columns, and the compared columns, as members.
-    private let key: [String]
-    private let cells: [String]
+    private let key: [(name: String, old: Notation, new: Notation)]
+    private let cells: [(name: String, old: Notation, new: Notation)]
 
     /// A column of added and removed rows, with its name as JSON and a colon.
     private struct Member {
@@ -38,8 +38,13 @@ struct DiffLines {
         self.difference = difference
         self.out = out
         shown = (difference.shownColumns(.old).map(Member.init), difference.shownColumns(.new).map(Member.init))
-        key = difference.key.map { JSONString.quoted($0.name) + ":" }
-        cells = difference.columns.map { JSONString.quoted($0.name) + ":{" }
+        // The key can be fields of objects, which only the compared tables have as columns.
+        let readers = difference.readers(), old = readers.old.table.type.columns, new = readers.new.table.type.columns
+        func members(_ columns: [TableDifference.ComparedColumn], _ colon: String) -> [(name: String, old: Notation, new: Notation)] {
+            columns.map { (JSONString.quoted($0.name) + colon, old[$0.old].notation, new[$0.new].notation) }
+        }
+        key = members(difference.key, ":")
+        cells = members(difference.columns, ":{")
     }
 
     /// Prints at most `limit` entries of the given kinds, and always the schema and the summary.
@@ -97,10 +102,12 @@ struct DiffLines {
         case .added: line += "{\"kind\":\"added\",\"key\":{"
         case .changed: line += "{\"kind\":\"changed\",\"key\":{"
         }
+        var isRemoved = false
+        if case .removed = entry { isRemoved = true }
         for (i, value) in try difference.keyValues(entry, readers).enumerated() {
             if i > 0 { line += "," }
-            line += key[i]
-            line += nestedText(value, notation: difference.notation(of: difference.key[i], entry))
+            line += key[i].name
+            line += nestedText(value, notation: isRemoved ? key[i].old : key[i].new)
         }
         switch entry {
         case .removed(let row):
@@ -124,14 +131,12 @@ struct DiffLines {
     ) throws(FirnError) {
         let column = difference.columns[index]
         let old = try readers.old.shownValue(rows.old, column.old), new = try readers.new.shownValue(rows.new, column.new)
-        let notations = (
-            old: readers.old.table.type.columns[column.old].notation, new: readers.new.table.type.columns[column.new].notation
-        )
+        let notations = (old: cells[index].old, new: cells[index].new)
         for edit in difference.parts(old, new) {
             if !isFirst { line += "," }
             isFirst = false
             if edit.path.isEmpty {
-                line += cells[index]
+                line += cells[index].name
             } else {
                 let path = ([.string(column.name)] + edit.path).map { nestedText($0) }.joined(separator: ",")
                 line += "\(JSONString.quoted(edit.text(column.name))):{\"path\":[\(path)]"

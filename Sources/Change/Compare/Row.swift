@@ -13,6 +13,9 @@ extension RowLocation {
 package final class RowReader {
     package let table: any Table
     let name: String
+    /// The columns and the schema of the table, which would be copied for each value.
+    private let columns: [ColumnSchema]
+    private let schema: Schema
     /// By column: its window; -1 before the first read. Readers are made often, and for few of many columns.
     private var slots: [Int32]
     private var windows: [Window] = []
@@ -30,7 +33,9 @@ package final class RowReader {
     init(_ table: any Table, name: String) {
         self.table = table
         self.name = name
-        slots = Array(repeating: -1, count: table.type.columns.count)
+        columns = table.type.columns
+        schema = table.schema
+        slots = Array(repeating: -1, count: columns.count)
     }
 
     /// Returns the value of a column, with the fields of embedded objects named.
@@ -40,9 +45,8 @@ package final class RowReader {
     package func shownValue(_ location: RowLocation, _ index: Int) throws(FirnError) -> Value { try value(location, index, unwraps: true) }
 
     private func value(_ location: RowLocation, _ index: Int, unwraps: Bool) throws(FirnError) -> Value {
-        let schema = table.type.columns[index]
         do throws(Damage) {
-            return try read(location, index, schema).named(schema.type, in: table.schema, unwraps: unwraps)
+            return try read(location, index).named(columns[index].type, in: schema, unwraps: unwraps)
         } catch { throw FirnError(error, in: name) }
     }
 
@@ -55,10 +59,10 @@ package final class RowReader {
         } catch { throw FirnError(error, in: name) }
     }
 
-    private func read(_ location: RowLocation, _ index: Int, _ schema: ColumnSchema) throws(Damage) -> Value {
+    private func read(_ location: RowLocation, _ index: Int) throws(Damage) -> Value {
         if slots[index] < 0 {
             slots[index] = Int32(windows.count)
-            windows.append(Window(column: Column(schema, in: table.schema)))
+            windows.append(Window(column: Column(columns[index], in: schema)))
         }
         let slot = Int(slots[index])
         if windows[slot].segment != location.segment {
