@@ -147,21 +147,27 @@ struct SegmentMatching: Sendable {
         return (try? segment.storesSame(pairing.new.index, as: old, pairing.old.index)) ?? false
     }
 
-    /// The number of old rows after the previous partner that are tried first.
-    private static let ahead = 256
+    /// How many old rows after the previous partner are tried first, at most and at least. Each time that they do not have the key, half of
+    /// them are tried for the next one.
+    private static let ahead = (most: 256, least: 4)
 
     /// Finds partners by hash. The rows after the previous partner are tried first, so that tables in the same order need no search.
     private func find(_ keys: UnsafePointer<UInt64>, _ chosen: Bits?, in segment: any Segment, _ number: Int) throws(Damage) -> [UInt32] {
         let oldKeys = UnsafePointer(hashes.hashes.baseAddress!), oldCount = hashes.count
         let takesAll = hashes.chosen.allSatisfy { $0 == nil }
         var search = try KeySearch(index, segment, key, takesAll: takesAll)
-        var expected = number < old.segmentCount ? hashes.starts[number] : oldCount, isInOrder = true
+        var expected = number < old.segmentCount ? hashes.starts[number] : oldCount, isInOrder = true, ahead = SegmentMatching.ahead.most
         var partners = [UInt32](repeating: SegmentDifference.leftOut, count: segment.rowCount)
         for row in partners.indices where chosen?[row] ?? true {
             let hash = keys[row]
             var near = expected
-            let end = min(near &+ (isInOrder ? SegmentMatching.ahead : 1), oldCount)
+            let end = min(near &+ (isInOrder ? ahead : 1), oldCount)
             while near < end, oldKeys[near] != hash { near &+= 1 }
+            if near < end {
+                if near > expected { ahead = SegmentMatching.ahead.most }
+            } else if isInOrder {
+                ahead = max(ahead / 2, SegmentMatching.ahead.least)
+            }
             isInOrder = near < end
             let isNear = isInOrder && (takesAll || hashes.isChosen(near))
             let partner = isNear ? UInt32(truncatingIfNeeded: near) : try search.find(row, hash: hash)
