@@ -114,9 +114,7 @@ extension CSVGuess {
     /// The type of a column of numbers, and how many ordinary numbers it does not round-trip; nil for text.
     private func numberType(_ odd: CSVOddCells, _ total: Int) -> (ScalarKind, Notation, misses: Int)? {
         guard numberCount > 0 || odd.longDecimals.count > 0 else { return odd.hasFraction ? (.double, .plain, 0) : (.int, .plain, 0) }
-        if odd.hasUnderflow {
-            return numbers.contains(.decimal) && !odd.exceedsDecimal ? (.decimal, .plain, onlyExponentCount) : nil
-        }
+        if odd.hasUnderflow, numbers.contains(.decimal), !odd.exceedsDecimal, onlyExponentCount == 0 { return (.decimal, .plain, 0) }
         // Many numbers with more digits than doubles hold are decimals; a few are exceptions.
         let isLong = odd.longDecimals.count > total / 100, hasExponents = onlyExponentCount > 0
         if isLong || numberCount == 0 {

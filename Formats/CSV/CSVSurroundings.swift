@@ -32,9 +32,14 @@ package struct CSVSurroundings: Hashable, Sendable {
         cells[row] = count
     }
 
-    /// Moves the lines before rows to the positions that these have without the rows that are left out, which ascend.
-    mutating func moveLines(_ leftOut: [Int]) {
-        guard !leftOut.isEmpty else { return }
+    /// Moves the lines before rows to the positions that these have without the rows that are left out, which ascend; without these positions
+    /// (nil), the lines are not kept.
+    mutating func moveLines(_ leftOut: [Int]?) {
+        guard let leftOut else {
+            if !inserted.isEmpty { (inserted, isCut) = ([:], true) }
+            return
+        }
+        if leftOut.isEmpty { return }
         var moved: [Int: String] = [:], next = 0
         for (row, text) in inserted.sorted(by: { $0.key < $1.key }) {
             while next < leftOut.count, leftOut[next] < row { next += 1 }

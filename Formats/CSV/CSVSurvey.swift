@@ -261,8 +261,9 @@ struct CSVSurvey {
     }
 
     /// Records, in `surroundings`, the rows whose number of cells is not `width`, for export. Positions are those without the rows that are left
-    /// out. Returns false if they are too many.
+    /// out; nil stands for too many of these. Returns false if they are too many.
     mutating func keepCells(_ width: Int, leftOut: [Int]?) -> Bool {
+        surroundings.moveLines(leftOut)
         guard exceptions.count <= 4096, let leftOut else { return false }
         var next = 0, kept = 0
         for (i, exception) in exceptions.enumerated() where exception.count != width {
@@ -275,7 +276,6 @@ struct CSVSurvey {
                 if kept > 4096 { return false }
             }
         }
-        surroundings.moveLines(leftOut)
         return !surroundings.isCut
     }
 }
