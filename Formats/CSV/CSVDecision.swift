@@ -124,7 +124,7 @@ struct CSVDecision {
         dialect.headerNames = Dictionary(
             uniqueKeysWithValues: opened.cells.enumerated().compactMap { i, cell in dialect.headerNames[cell].map { (i, $0) } })
         if opened.cells != Array(0..<opened.header.width) {
-            (dialect.trailing, dialect.headerCells, dialect.surroundings.cells) = (0, nil, [:])
+            (dialect.trailing, dialect.headerCells, dialect.namesRows, dialect.surroundings.cells) = (0, nil, false, [:])
         }
         return dialect
     }

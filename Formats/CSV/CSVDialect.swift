@@ -31,6 +31,8 @@ package struct CSVDialect: Hashable, Sendable {
     package var trailing = 0
     /// The number of cells in the header; nil: as many as in a row.
     package var headerCells: Int?
+    /// Whether the header has no cell for the first column, if that has no name.
+    package var namesRows = false
     /// What surrounds the rows.
     package var surroundings = CSVSurroundings()
 
@@ -60,6 +62,7 @@ package struct CSVDialect: Hashable, Sendable {
         for (position, name) in headerNames.sorted(by: { $0.key < $1.key }) { lines.append("name \(position) \(CSVDialect.escaped(name))") }
         if trailing > 0 { lines.append("trailing \(trailing)") }
         if let headerCells { lines.append("header-cells \(headerCells)") }
+        if namesRows { lines.append("row-names") }
         return (lines + surroundings.lines).joined(separator: "\n")
     }
 
@@ -84,6 +87,7 @@ package struct CSVDialect: Hashable, Sendable {
             case "escape": escape = UInt8(rest)
             case "trailing": trailing = min(max(Int(rest) ?? 0, 0), 1 << 16)
             case "header-cells": headerCells = Int(rest).map { min(max($0, 0), 1 << 20) }
+            case "row-names": namesRows = true
             case "quote": quote = UInt8(rest)
             case "newline": newline = Newline(rawValue: rest) ?? newline
             case "open-end": endsWithNewline = false
@@ -110,6 +114,7 @@ package struct CSVDialect: Hashable, Sendable {
         let quoteByte = quote ?? UInt8(ascii: "\"")
         let marks = CSVMarks(delimiter: delimiter, quote: quote ?? CSVMarks.noQuote, newline: newlineByte)
         var text: [UInt8] = []
+        let names = namesRows && names.first?.isEmpty == true ? Array(names.dropFirst()) : names
         let kept = headerCells.map { count in names.dropFirst(count).allSatisfy(\.isEmpty) ? min(count, names.count) : names.count }
         for (i, name) in names.prefix(kept ?? names.count).map({ Array($0.utf8) }).enumerated() {
             if i > 0 { text += delimiterBytes }

@@ -12,6 +12,8 @@ struct CSVLayout {
     let trailing: Int
     /// The number of cells of the header, if it differs from that of the rows.
     let headerCells: Int?
+    /// Whether the header has no cell for the first column, which has the names of the rows: each row has one cell more than the header.
+    let namesRows: Bool
     let tableEnd: UInt64
     /// Whether blank lines are rows, as in a file of one column.
     let readsBlankLines: Bool
@@ -35,10 +37,12 @@ struct CSVLayout {
             width = survey.widest.cells <= named ? named : hasHeader ? first.count : max(usual, 1)
         }
         // Cells that most rows fill are not trailing delimiters.
-        let isFilled = survey.beyond(width).count * 2 > survey.rows
-        trailing = isFilled ? 0 : max(survey.rows > 0 ? usual - width : first.count - width, 0)
+        trailing = survey.beyond(width).count * 2 > survey.rows ? 0 : max(survey.rows > 0 ? usual - width : first.count - width, 0)
         let cells = hasHeader ? first.count : width + trailing
         headerCells = cells == width + trailing ? nil : cells
+        namesRows =
+            ragged == .widen && hasHeader && survey.widths.count == 1 && survey.rows > 1 && usual == first.count + 1 && width == usual
+            && first.named == first.count && survey.beyond(first.count).count * 2 > survey.rows
         let padding = survey.rows.multipliedReportingOverflow(by: width)
         if width > max(first.count, usual), padding.overflow || padding.partialValue - survey.cells > 16 * survey.cells + (1 << 16) {
             throw badRecord(
@@ -85,7 +89,9 @@ struct CSVLayout {
         if ragged == .reject || ragged == .error { return remarks + otherRemarks(survey) }
         if !short.isEmpty { remarks.append("\(short.words("row")) with fewer than \(expected) cells; the missing cells are null") }
         if !long.isEmpty { remarks.append("\(long.words("row")) with more than \(width) cells, which were cut") }
-        if width > expected, width > first || !hasHeader {
+        if namesRows {
+            remarks.append("each row has one cell more than the header: the first one is the name of the row, in \"\(names.first ?? "")\"")
+        } else if width > expected, width > first || !hasHeader {
             var wide = CSVPlaces()
             for (count, lines) in survey.widths.sorted(by: { $0.value.line < $1.value.line }) where count > expected {
                 wide.add(lines.line, count: lines.count)

@@ -89,9 +89,10 @@ final class CSVNormaliser: CSVSource {
             }
         }
         try input.note(bytes: out.count + 2 * reader.range.count)
+        let skipped = isHeader && layout.namesRows ? 1 : 0
         for column in 0..<layout.width {
             if column > 0 { out.append(marks.delimiter) }
-            if column < scan.cells.count { append(scan.cells[column]) }
+            if scan.cells.indices.contains(column - skipped) { append(scan.cells[column - skipped]) }
         }
         out.append(10)
         return true

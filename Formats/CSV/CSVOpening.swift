@@ -314,6 +314,7 @@ struct CSVOpening {
         opened.dialect.newline = CSVLayout.newline(survey)
         opened.dialect.trailing = layout.trailing
         opened.dialect.headerCells = layout.headerCells
+        opened.dialect.namesRows = layout.namesRows
         opened.dialect.surroundings = survey.surroundings
         // Rows whose values do not fit the requested types are left out later, and positions after them would be those of other rows.
         if options.rejects != nil, options.types != nil { opened.dialect.surroundings.cells = [:] }

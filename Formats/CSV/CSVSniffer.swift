@@ -240,7 +240,11 @@ struct CSVSniffer {
 
     /// Whether a delimiter that is also common in texts is one beyond doubt.
     private func isConvincing(_ reading: Reading) -> Bool {
-        guard reading.records.count > 2, reading.consistency >= 0.98, reading.records.first?.count == reading.width else { return false }
+        guard reading.records.count > 2, let first = reading.records.first else { return false }
+        // R writes a header without a name for the names of the rows.
+        let isShort =
+            first.count > 1 && first.count + 1 == reading.width && reading.usual + 1 == reading.records.count && reading.quoted > 0
+        guard isShort || reading.consistency >= 0.98 && first.count == reading.width else { return false }
         // Spaces around the delimiter of each cell.
         guard reading.loneMarks * 2 < reading.records.count else { return false }
         return reading.width > (reading.form.delimiter == [32] ? 2 : 1)

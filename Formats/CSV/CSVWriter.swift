@@ -88,7 +88,7 @@ package final class CSVWriter: BatchWriter {
         if !options.writesSurroundings {
             // The end of the input was that of its last line.
             if !dialect.surroundings.footer.isEmpty { dialect.endsWithNewline = true }
-            (dialect.surroundings, dialect.trailing, dialect.headerCells) = (CSVSurroundings(), 0, nil)
+            (dialect.surroundings, dialect.trailing, dialect.headerCells, dialect.namesRows) = (CSVSurroundings(), 0, nil, false)
         }
         specialRows = Set(dialect.surroundings.inserted.keys).union(dialect.surroundings.cells.keys).sorted()
         if let hasHeader = options.hasHeader { dialect.hasHeader = hasHeader }

@@ -100,7 +100,22 @@ import Testing
         }
         // A header above a blank line is one if the first record below it is of numbers, as the others are.
         let table = try Table("a,b\n\n1,2,3\n4,5,6\n7,8,9\n")
-        #expect(table.schema.types[0].columns.prefix(2).map(\.name) == ["a", "b"] && table.rows.count == 3)
+        #expect(table.schema.types[0].columns.map(\.name) == ["column_1", "a", "b"] && table.rows.count == 3)
+    }
+
+    @Test func `a header without a name for the names of rows begins with the second column`() throws {
+        for text in [
+            "mpg,cyl\nMazda,21,6\nDatsun,22.8,4\n", "\"mpg\" \"cyl\"\n\"Mazda\" 21 6\n\"Datsun\" 22.8 4\n",
+            "mpg\tcyl\nMazda RX4\t21\t6\nDatsun 710\t22.8\t4\n",
+        ] {
+            let table = try Table(text)
+            #expect(table.schema.types[0].columns.map(\.name) == ["column_1", "mpg", "cyl"], "\(text)")
+            #expect(table.rows[1][1] == .double(22.8) && table.rows[1][2] == .int(4), "\(text)")
+            #expect(String(decoding: try table.written(), as: UTF8.self) == text)
+        }
+        // A cell more in some rows, or an empty one in all, is no name.
+        #expect(try Table("a,b\n1,2,3\n4,5\n").schema.types[0].columns.map(\.name) == ["a", "b", "column_3"])
+        #expect(try Table("a,b\n1,2,\n4,5,\n").schema.types[0].columns.map(\.name) == ["a", "b"])
     }
 
     @Test func `a delimiter between spaces is not a cell`() throws {
