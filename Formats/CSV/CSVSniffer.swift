@@ -43,7 +43,8 @@ struct CSVSniffer {
         /// Whether a quoted cell contains what only quotes make possible.
         var needsQuotes = false
         var blankBefore: Set<Int> = []
-        /// The number of records that a blank line separates from the table below them: all of that are wider, and have the same number of cells.
+        /// The number of records above the table, if a blank line is between them, and all records of the table have the same, larger number of
+        /// cells.
         var apart = 0
         /// Unquoted cells that are a comma, semicolon or bar.
         var loneMarks = 0

@@ -29,7 +29,7 @@ package enum CivilDate {
     package static func date(ofDay days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days &+ 719_468
         guard shifted >= 0, shifted < 1 << 29 else { return date(ofDistantDay: shifted) }
-        // Neri and Schneider, "Euclidean affine functions and their application to calendar algorithms" (2023), figure 12: years from March, and
+        // Neri and Schneider, "Euclidean affine functions and their application to calendar algorithms" (2023): years from March, and
         // multiplications in place of most divisions.
         let quarters = 4 &* UInt32(truncatingIfNeeded: shifted) &+ 3, century = quarters / 146_097
         let years = 2_939_745 &* UInt64(quarters % 146_097 | 3)

@@ -53,6 +53,22 @@ private func plain(_ x: Double) -> String { text { NumberText.writePlain(x, to: 
         for (x, without, with) in cases { #expect(exponent(x, false) == without && exponent(x, true) == with) }
     }
 
+    @Test func `numbers with a fixed number of digits after the point have exactly these digits`() {
+        var random = Random(Seed(1))
+        let edges = [0, 1, 9, 10, 99, 9_999, 10_000, 9_999_999, 10_000_000, 99_999_999, 100_000_000, 100_000_001, 9_999_999_999_999]
+        for scaled in edges + (0..<4000).map({ _ in random.number(0...(1 << random.number(1...46))) }) {
+            var power = 1.0
+            for digits in 1...9 {
+                power *= 10
+                let whole = String(repeating: "0", count: max(0, digits + 1 - "\(scaled)".count)) + "\(scaled)"
+                let expected = whole.dropLast(digits) + "." + whole.suffix(digits)
+                let value = Double(scaled) / power
+                #expect(text { NumberText.write(value, fixed: digits, to: $0) } == expected)
+                if scaled > 0 { #expect(text { NumberText.write(-value, fixed: digits, to: $0) } == "-" + expected) }
+            }
+        }
+    }
+
     @Test func `doubles are written in the documented layout`() {
         let cases: [(Double, String)] = [
             (0, "0"), (-0.0, "-0"), (1, "1"), (1.5, "1.5"), (-2.25, "-2.25"), (0.1, "0.1"), (1e-6, "0.000001"), (1.5e-7, "1.5e-7"),

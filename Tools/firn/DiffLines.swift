@@ -139,8 +139,7 @@ struct DiffLines {
                 line += cells[index].name
             } else {
                 let path = ([.string(column.name)] + edit.path).map { nestedText($0) }.joined(separator: ",")
-                line += "\(JSONString.quoted(edit.text(column.name))):{\"path\":[\(path)]"
-                line += ","
+                line += "\(JSONString.quoted(edit.text(column.name))):{\"path\":[\(path)],"
             }
             var texts = (old: nestedText(edit.old, notation: notations.old), new: nestedText(edit.new, notation: notations.new))
             // A notation of days, for example, omits the times of day by which they differ.

@@ -44,7 +44,7 @@ struct KeySearch {
         // The columns of both tables must have the same order.
         landmarks = takesAll && key.allSatisfy(\.isLaidOutAlike) ? index.landmarks : nil
         remaining = landmarks == nil ? 0 : segment.rowCount / 16
-        readers = try key.map { (pairing) throws(Damage) in try segment.column(pairing.new.index) }
+        readers = landmarks == nil ? [] : try key.map { (pairing) throws(Damage) in try segment.column(pairing.new.index) }
         columns = key.map { Column($0.new.column, in: $0.new.schema) }
     }
 
