@@ -49,10 +49,6 @@ package final class CSVWriter: BatchWriter {
     /// How many rows are written at a time: 512, and fewer if there are many columns, each of which has a buffer for them.
     private var rowsAtATime = 512
     private static let maximumCells = 1 << 20
-    /// About how many bytes of values a thread formats at a time, and how many rows at most.
-    private static let pieceBytes = 1 << 20
-    private static let pieceRows = 8192
-    private static let leastPiece = 1024
 
     package init(_ output: Output, options: CSVWriterOptions = CSVWriterOptions()) {
         self.output = output
@@ -150,25 +146,14 @@ package final class CSVWriter: BatchWriter {
 
     /// Writes rows that are regular lines. Each thread formats some of them; the pieces are written in order.
     private func writeLines(_ batch: Batch, _ rows: Range<Int>) throws(FirnError) {
-        let rowBytes = max(1, batch.columns.reduce(0) { $0 + $1.footprint } / batch.count)
-        let most = max(1, min(CSVWriter.pieceRows, CSVWriter.pieceBytes / rowBytes)), threads = max(1, options.threads)
-        // As many pieces of the same size as keep all threads at work, unless they would be very short.
-        let waves = (rows.count + most * threads - 1) / (most * threads)
-        let step = max((rows.count + waves * threads - 1) / (waves * threads), min(most, CSVWriter.leastPiece))
-        var start = rows.lowerBound
-        while start < rows.upperBound {
-            var pieces: [Range<Int>] = []
-            while pieces.count < threads, start < rows.upperBound {
-                pieces.append(start..<min(start + step, rows.upperBound))
-                start = pieces[pieces.count - 1].upperBound
-            }
-            let lines = pieces.indices.map(ownLines), work = pieces
+        for pieces in RowPieces.groups(batch, rows, threads: options.threads) {
+            let lines = pieces.indices.map(ownLines)
             var ends = CSVLineForm(delimiter: dialect.delimiter, newline: newlineBytes, beginsWithNewline: owesNewline)
             let first = ends
             ends.beginsWithNewline = true
             let next = ends
-            parallel(count: work.count, threads: work.count) { (i) throws(Never) in
-                lines[i].format(batch, work[i], i == 0 ? first : next)
+            parallel(count: pieces.count, threads: pieces.count) { (i) throws(Never) in
+                lines[i].format(batch, pieces[i], i == 0 ? first : next)
             }
             for part in lines { try put(part.bytes) }
             owesNewline = true

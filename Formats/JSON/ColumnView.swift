@@ -3,7 +3,7 @@ import FirnExchange
 import FirnTable
 
 /// A column prepared for writing row by row: its arrays, its key as text, its fields.
-final class ColumnView {
+final class ColumnView: Sendable {
     let kind: ScalarKind
     let collection: CollectionKind
     let notation: Notation
@@ -12,11 +12,11 @@ final class ColumnView {
     /// `"name":` without separators between members.
     let key: [UInt8]
     private let present: [UInt64]?
-    private let words: [Int64]
-    private let extra: [Int64]
-    private let reals: [Double]
-    private let textOffsets: [Int]
-    private let textBytes: [UInt8]
+    let words: [Int64]
+    let extra: [Int64]
+    let reals: [Double]
+    let textOffsets: [Int]
+    let textBytes: [UInt8]
     private let tags: [UInt8]
     private let offsets: [Int]
     let children: [ColumnView]
@@ -173,7 +173,7 @@ final class ColumnView {
         var isFirst = true
         for field in fields {
             let inner = parts?[field.name]
-            if !field.writesNull, !field.isPresent(row), field.originals?.has(row) != true, field.token(inner, row) == nil { continue }
+            guard field.isWritten(row, inner) else { continue }
             if !isFirst { out.append(UInt8(ascii: ",")) }
             isFirst = false
             if indent >= 0 { out.breakLine(indent &+ 1) }
@@ -182,6 +182,15 @@ final class ColumnView {
         }
         if indent >= 0, !isFirst { out.breakLine(indent) }
         out.append(UInt8(ascii: "}"))
+    }
+
+    /// Whether the column has single values, whose text does not depend on other columns.
+    var isFlat: Bool { collection == .none && !isJSON }
+    func hasOriginal(_ row: Int) -> Bool { originals?.isPresent(row) ?? false }
+
+    /// Whether objects have a member for the column in a row.
+    func isWritten(_ row: Int, _ parts: OriginalParts? = nil) -> Bool {
+        writesNull || isPresent(row) || originals?.has(row) == true || token(parts, row) != nil
     }
 
     /// Writes the text of a string column as a key.
@@ -197,6 +206,14 @@ struct JSONLoss {
     var notJSON = 0
     /// Original texts of other formats: those written as strings, and numbers in a notation that JSON does not have.
     var textStrings = 0, plainNumbers = 0
+
+    mutating func add(_ other: JSONLoss) {
+        nonFinite += other.nonFinite
+        hasData = hasData || other.hasData
+        notJSON += other.notJSON
+        textStrings += other.textStrings
+        plainNumbers += other.plainNumbers
+    }
 
     mutating func writeNonFinite(_ out: inout JSONBytes) {
         nonFinite += 1

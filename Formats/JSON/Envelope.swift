@@ -133,6 +133,11 @@ package enum JSONSurroundings {
         type.envelope.flatMap { Envelope($0, budget) }?.surroundings?.text
     }
 
+    /// Whether the document contains more than the rows of a type and the brackets around them.
+    package static func hasOthers(_ type: TypeSchema, _ budget: MemoryBudget) -> Bool {
+        type.envelope.flatMap { Envelope($0, budget) }?.hasOthers ?? false
+    }
+
     /// Returns the envelope of a type, with an array in place of one object or value. Other envelopes, also of other formats, are returned
     /// unchanged.
     package static func envelope(ofSeveral type: TypeSchema, _ budget: MemoryBudget) -> String? {

@@ -4,13 +4,18 @@ import FirnTable
 
 /// A buffer for JSON text that is being written.
 struct JSONBytes: ~Copyable {
-    private var run = RawArray<UInt8>(first: 4096)
+    private var run: RawArray<UInt8>
 
-    init() {}
+    /// `first` is the number of bytes for which the first text allocates memory, if it is not longer.
+    init(first: Int = 4096) { run = RawArray(first: first) }
     deinit { run.free() }
 
     var count: Int { run.count }
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: run.base, count: run.count) }
+    var base: UnsafeMutablePointer<UInt8> { run.base }
+    /// Returns memory for `more` bytes after the last; `advance` then appends those written to it.
+    @inline(__always) mutating func room(_ more: Int) -> UnsafeMutablePointer<UInt8> { run.room(more) }
+    @inline(__always) mutating func advance(_ more: Int) { run.advance(more) }
     var string: String { String(decoding: bytes, as: UTF8.self) }
     mutating func removeAll() { run.truncate() }
     mutating func truncate(_ count: Int) { run.truncate(count) }
@@ -23,6 +28,11 @@ struct JSONBytes: ~Copyable {
     mutating func append(_ text: String) {
         var text = text
         text.withUTF8 { if let base = $0.baseAddress { run.append(base, $0.count) } }
+    }
+
+    /// Appends the first `count` bytes.
+    mutating func append(_ bytes: [UInt8], count: Int) {
+        bytes.withUnsafeBufferPointer { if let base = $0.baseAddress { run.append(base, min(count, $0.count)) } }
     }
 
     mutating func append(_ bytes: [UInt8]) {
@@ -43,7 +53,7 @@ struct JSONBytes: ~Copyable {
 
     private mutating func append(escaped text: UnsafeBufferPointer<UInt8>) {
         let plain = JSONString.writePlain(text, to: run.room(text.count))
-        if !plain.isASCII || plain.count < text.count, String(validating: text, as: UTF8.self) == nil {
+        if !plain.isASCII || plain.count < text.count, let base = text.baseAddress, firstInvalidUTF8(base, text.count) != nil {
             var repaired = String(decoding: text, as: UTF8.self)
             return repaired.withUTF8 { appendEscapes($0) }
         }

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnExchange
 import FirnTable
+import FirnThreads
 
 /// Writes rows as NDJSON or as one document. A type that was read from JSON is written as the same document (see `JSONReader`). Other types
 /// become an array of objects, and several types become an object of such arrays. Missing values are omitted, or null if the column writes
@@ -12,6 +13,8 @@ package final class JSONWriter: BatchWriter {
     private var schema = Schema()
     private var envelope: Envelope?
     private var out = JSONBytes()
+    /// One for each thread that formats rows, made when it is needed.
+    private var rows: [JSONRowText] = []
     private var loss = JSONLoss()
     private var rowsWritten = 0
     /// If there are several types: the one whose array is open.
@@ -29,7 +32,12 @@ package final class JSONWriter: BatchWriter {
 
     package var remarks: [String] {
         var remarks: [String] = []
-        if loss.nonFinite > 0 { remarks.append("\(loss.nonFinite) values that are not finite numbers were written as null") }
+        if loss.nonFinite > 0 {
+            remarks.append(
+                loss.nonFinite == 1
+                    ? "1 value that is not a finite number was written as null"
+                    : "\(loss.nonFinite) values that are not finite numbers were written as null")
+        }
         if hasLeftOutDocument { remarks.append("the JSON around the rows in their document was left out") }
         if loss.textStrings > 0 {
             remarks.append(
@@ -114,59 +122,53 @@ package final class JSONWriter: BatchWriter {
         if hasSeveralTypes { try open(name) }
         let companions = type.companions
         note(batch, type, companions: companions)
-        let fields = type.visibleColumns.filter { !type.isFieldCopy($0) }.map { position in
-            ColumnView(
-                batch.columns[position], type.columns[position], schema, isPretty: isPretty,
-                originals: companions[position].map { (batch.columns[$0], type.columns[$0]) })
-        }
         let form = envelope?.form
         if form == .one || form == .oneValue, rowsWritten + batch.count > 1 {
             throw FirnError(.schema, "the original document is a single value and cannot hold several rows", advice: "use --to ndjson")
         }
-        for row in 0..<batch.count {
-            if options.layout == .lines {
-                if envelope != nil {
-                    fields[0].write(row, to: &out, &loss, indent: -1)
-                } else {
-                    ColumnView.write(object: fields, row, to: &out, &loss, indent: -1)
+        try flush()
+        let columns = type.visibleColumns.filter { !type.isFieldCopy($0) }
+        for pieces in RowPieces.groups(batch, 0..<batch.count, threads: options.threads) {
+            while rows.count < pieces.count { rows.append(JSONRowText()) }
+            let rows = rows, form = rowForm, isFirst = rowsWritten == 0, schema = schema, isPretty = isPretty
+            parallel(count: pieces.count, threads: pieces.count) { (i) throws(Never) in
+                let fields = columns.map { position in
+                    ColumnView(
+                        batch.columns[position], type.columns[position], schema, isPretty: isPretty,
+                        originals: companions[position].map { (batch.columns[$0], type.columns[$0]) })
                 }
-                out.append(UInt8(ascii: "\n"))
-            } else {
-                write(row, fields, form)
+                rows[i].format(fields, pieces[i], form, isFirst: isFirst && i == 0)
             }
-            rowsWritten += 1
-            if out.count > 1 << 20 { try flush() }
+            for i in pieces.indices {
+                loss.add(rows[i].loss)
+                try output.write(rows[i].bytes)
+                rowsWritten += pieces[i].count
+            }
         }
         if options.isLossless, loss.nonFinite > 0 {
             throw FirnError(.rejected, "JSON has no way to write NaN or an infinity", advice: "omit --lossless to write null")
         }
-        try flush()
     }
 
-    private func write(_ row: Int, _ fields: [ColumnView], _ form: Envelope.Form?) {
+    /// How each row of the type is written.
+    private var rowForm: JSONRowForm {
+        let newline: [UInt8] = [10]
+        if options.layout == .lines { return JSONRowForm(content: envelope == nil ? .object : .value, after: newline) }
         let depth = isPretty ? envelope?.depth ?? 0 : -1
-        if form == .one { return ColumnView.write(object: fields, row, to: &out, &loss, indent: depth) }
-        if form == .oneValue { return fields[0].write(row, to: &out, &loss, indent: depth) }
-        if form == .sequence {
-            if envelope?.hasSeparators ?? false { out.append(ValueCutter.separator) }
-            if envelope?.isBare ?? false {
-                fields[0].write(row, to: &out, &loss, indent: depth)
-            } else {
-                ColumnView.write(object: fields, row, to: &out, &loss, indent: depth)
-            }
-            return out.append(UInt8(ascii: "\n"))
-        }
-        if rowsWritten > 0 { out.append(UInt8(ascii: ",")) }
-        let indent = rowIndent
-        out.breakLine(isPretty ? indent : 0)
-        if form == .keyed {
-            fields[0].append(key: row, to: &out)
-            out.append(isPretty ? ": " : ":")
-            ColumnView.write(object: Array(fields.dropFirst()), row, to: &out, &loss, indent: isPretty ? indent : -1)
-        } else if form == .values {
-            fields[0].write(row, to: &out, &loss, indent: isPretty ? indent : -1)
-        } else {
-            ColumnView.write(object: fields, row, to: &out, &loss, indent: isPretty ? indent : -1)
+        switch envelope?.form {
+        case .one: return JSONRowForm(indent: depth)
+        case .oneValue: return JSONRowForm(content: .value, indent: depth)
+        case .sequence:
+            let mark = envelope?.hasSeparators ?? false ? [ValueCutter.separator] : []
+            let content: JSONRowForm.Content = envelope?.isBare ?? false ? .value : .object
+            return JSONRowForm(content: content, beforeFirst: mark, before: mark, after: newline, indent: depth)
+        case let form:
+            var line = JSONBytes()
+            line.breakLine(isPretty ? rowIndent : 0)
+            let first = Array(line.bytes)
+            return JSONRowForm(
+                content: form == .keyed ? .keyed : form == .values ? .value : .object, beforeFirst: first,
+                before: [UInt8(ascii: ",")] + first, indent: isPretty ? rowIndent : -1)
         }
     }
 

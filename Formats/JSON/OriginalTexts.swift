@@ -36,6 +36,8 @@ struct OriginalTexts {
         return column.isPresent(row) ? .plainNumber : .string(text)
     }
 
+    func isPresent(_ row: Int) -> Bool { texts.isPresent(row) }
+
     /// Whether a row that has no value has a text that is written.
     func has(_ row: Int) -> Bool {
         guard texts.isPresent(row) else { return false }

@@ -215,6 +215,7 @@ enum FormatShelf {
             var json = JSONOptions(layout: format == .json ? .document : .lines)
             json.isLossless = options.isLossless
             json.budget = .process
+            json.threads = options.threads
             return JSONWriter(output, options: json)
         case .realm: trap("OutputForm refuses to write .realm files")
         case .parquet: return ParquetWriter(output, options: try parquetOptions(options))
