@@ -28,6 +28,48 @@ import Testing
         #expect(listing.last == "2 added, 1 removed, 1 changed, 1 unchanged")
     }
 
+    @Test func `files without a key are matched by a column that is unique in both`() throws {
+        let scratch = try sample()
+        let found = try scratch.firn("diff", "old.csv", "new.csv"), chosen = try scratch.firn("diff", "old.csv", "new.csv", "--key", "id")
+        #expect((found.code, found.out) == (1, chosen.out))
+        #expect(found.errors.contains("matched by \"id\", which is unique in both files") && found.errors.contains("--key"))
+        #expect(!chosen.errors.contains("matched by"))
+        // The changes apply as if the key had been chosen.
+        #expect(try scratch.firn("convert", "old.csv", "base.firn", "--key", "id").code == 0)
+        #expect(try scratch.firn("diff", "old.csv", "new.csv", "--changes", "found.firn").code == 1)
+        #expect(try scratch.firn("patch", "base.firn", "found.firn").code == 0)
+        #expect(try scratch.firn("diff", "base.firn", "new.csv").code == 0)
+    }
+
+    @Test func `files without a unique column are compared by whole rows`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "x,y\n1,1\n1,1\n1,1\n2,5\n")
+        try scratch.write("b.csv", "x,y\n2,5\n1,1\n3,3\n1,1\n3,3\n")
+        let run = try scratch.firn("diff", "a.csv", "b.csv")
+        #expect(
+            (run.code, run.out) == (
+                1,
+                """
+                --- a.csv
+                +++ b.csv
+                - x=1, y=1
+                + x=3, y=3
+                + x=3, y=3
+                2 added, 1 removed, 0 changed, 3 unchanged
+
+                """
+            ))
+        #expect(run.errors.contains("whole rows are matched"))
+        let lines = try scratch.firn("diff", "a.csv", "b.csv", "--json").out
+        #expect(lines.contains(#"{"kind":"removed","key":{},"old":{"x":1,"y":1}}"#), "\(lines)")
+        #expect(try scratch.firn("diff", "a.csv", "a.csv").code == 0)
+        #expect(try scratch.firn("diff", "a.csv", "b.csv", "--columns", "y").out.contains("2 added, 1 removed, 0 changed, 3 unchanged"))
+        for flag in [["--changes", "c.firn"], ["--tolerance", "0.1"]] {
+            let refused = try FirnRun(["diff", "a.csv", "b.csv"] + flag, in: scratch.folder)
+            #expect(refused.code == 2 && refused.errors.contains("needs a key"), "\(refused.errors)")
+        }
+    }
+
     @Test func `the exit code depends only on the kinds of differences that --only selects`() throws {
         let scratch = try sample()
         try scratch.write("more.csv", try scratch.read("old.csv") + "4,2024-01-04,4.00\n")

@@ -38,9 +38,11 @@ struct DiffCommand {
         }
         if options.key.isEmpty { options.key = DiffCommand.keyOfFields(old, new) ?? DiffCommand.keyOfFields(new, old) ?? [] }
         options.comparesMissing = comparesMissing
+        options.findsKey = !options.matchesSingleRows
         try remarkTexts(old, new, names: (oldName, newName), key: options.key)
         let difference = try TableDifference.compute(old: old, new: new, options: options)
         display.end()
+        try remarkMatching(difference.matching, changes: changes)
         if changes != nil, let member = difference.memberKey {
             throw FirnError(
                 .usage, "--changes takes no fields of objects as key: \"\(member)\" is not a column",
@@ -54,6 +56,28 @@ struct DiffCommand {
             try write([ChangedType(plain, newKnowsKeys: new is StoredTable)], recorded, to: changes, key: key)
         }
         return try report(difference, oldName, newName)
+    }
+
+    /// Reports how the rows of files without a key are matched. Throws if `--changes` needs a key and there is none.
+    private func remarkMatching(_ matching: TableDifference.Matching, changes: String?) throws(FirnError) {
+        switch matching {
+        case .key: break
+        case .foundKey(let names):
+            let columns = names.map { "\"\($0)\"" }.joined(separator: ", ")
+            session.remark(
+                names.count == 1
+                    ? "rows are matched by \(columns), which is unique in both files; choose other columns with --key"
+                    : "rows are matched by \(columns), which together are unique in both files; choose other columns with --key")
+        case .wholeRows:
+            if let flag = changes != nil ? "changes" : arguments.has("tolerance") ? "tolerance" : nil {
+                throw FirnError(
+                    .usage, "--\(flag) needs a key by which rows are matched, and no column identifies the rows of both files",
+                    advice: "name the columns that identify a row: --key NAME[,NAME…]")
+            }
+            session.remark(
+                "no column identifies the rows of both files, so whole rows are matched, and a changed row is removed and added; choose a key with --key"
+            )
+        }
     }
 
     /// Reports the columns whose original texts differ although their values may be equal.

@@ -100,7 +100,7 @@ struct DiffListing {
     }
 
     private func line(_ head: String, _ tail: String, _ paint: (String) -> String) throws(FirnError) {
-        let text = tail.isEmpty ? head : head + "  " + tail
+        let text = tail.isEmpty ? head : head.hasSuffix(" ") ? head + tail : head + "  " + tail
         guard let width else { return try out.write(paint(DisplayWidth.visible(text)) + "\n") }
         try out.write(paint(DisplayWidth.fit(text, to: width)) + "\n")
     }

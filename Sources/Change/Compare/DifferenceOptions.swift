@@ -14,7 +14,8 @@ package struct DifferenceOptions: Sendable {
         case takeFirst
     }
 
-    /// The names of the columns that identify a row. Empty means the key of the new table's type or, if it has none, of the old one's.
+    /// The names of the columns that identify a row. Empty means the key of the new table's type or, if it has none, of the old one's. If no
+    /// type has a key, see `findsKey`.
     package var key: [String] = []
     /// The columns to compare; empty means all that both tables have.
     package var columns: [String] = []
@@ -24,6 +25,11 @@ package struct DifferenceOptions: Sendable {
     package var comparesMissing = false
     /// Whether the only row of each table is matched with that of the other, without a key.
     package var matchesSingleRows = false
+    /// Whether tables without a key are compared too, by columns that are unique in both or, if there are none, by all columns (see
+    /// `TableDifference.Matching`). Otherwise they are an error.
+    package var findsKey = false
+    /// How `key` was chosen.
+    var matching = TableDifference.Matching.key
     /// Numbers that differ by at most this much are equal (not in keys).
     package var tolerance = 0.0
     /// The kinds of entries to find. Cells are compared only if `.changed` is among them.

@@ -18,8 +18,19 @@ package final class TableDifference: Sendable {
         package internal(set) var changed = 0
     }
 
+    /// How rows of the two tables are matched.
+    package enum Matching: Sendable, Equatable {
+        /// By the key of the options or of the types.
+        case key
+        /// By columns that were found to be unique in both tables.
+        case foundKey([String])
+        /// Rows that are equal in all compared columns are the same row, as often as both tables have it. No row is changed.
+        case wholeRows
+    }
+
+    package var matching: Matching { options.matching }
     package let schema: SchemaDifference
-    /// The columns of the key, and the other columns that are compared.
+    /// The columns of the key (none if whole rows are matched), and the other columns that are compared.
     package let key: [ComparedColumn]
     package let columns: [ComparedColumn]
     package let added: Int
@@ -72,7 +83,16 @@ package final class TableDifference: Sendable {
             resolved = (numbered.old, numbered.new)
             options.key = [numbered.name]
         }
-        return try compute(resolved, plain: (old, new), options)
+        guard options.findsKey, !ChosenColumns.haveKey(resolved.old, resolved.new, options) else {
+            return try compute(resolved, plain: (old, new), options)
+        }
+        if let names = try KeyGuess.guess(resolved.old, resolved.new, options) {
+            (options.key, options.matching) = (names, .foundKey(names))
+            return try compute(resolved, plain: (old, new), options)
+        }
+        let rows = try WholeRows(resolved.old, resolved.new, options)
+        (options.key, options.matching) = (rows.key, .wholeRows)
+        return try compute((rows.old, rows.new), plain: (old, new), options)
     }
 
     /// Computes the difference of `tables`, which must be link-resolved.
@@ -134,7 +154,7 @@ package final class TableDifference: Sendable {
             return rows
         }
         schema = SchemaDifference(old: plain.old.type, new: plain.new.type, key: options.key, isCompared: options.compares)
-        self.key = key.map { ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index) }
+        self.key = Self.shownKey(key, options)
         columns = compared.enumerated().map { i, pairing in
             let changed = segments.reduce(0) { $0 + (i < $1.changedCells.count ? $1.changedCells[i]?.ones ?? 0 : 0) }
             return ComparedColumn(name: pairing.name, old: pairing.old.index, new: pairing.new.index, changed: changed)
@@ -159,7 +179,7 @@ package final class TableDifference: Sendable {
         options: DifferenceOptions
     ) {
         schema = SchemaDifference(old: plain.old.type, new: plain.new.type, key: options.key, isCompared: options.compares)
-        key = chosen.key.map { ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index) }
+        key = Self.shownKey(chosen.key, options)
         columns = zip(chosen.compared, sum.cells).map {
             ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index, changed: $1)
         }
@@ -174,6 +194,11 @@ package final class TableDifference: Sendable {
         self.new = new
         self.plain = plain
         self.options = options
+    }
+
+    private static func shownKey(_ key: [ColumnPairing], _ options: DifferenceOptions) -> [ComparedColumn] {
+        guard options.matching != .wholeRows else { return [] }
+        return key.map { ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index) }
     }
 
     /// Throws if a table does not contain as many rows as its file records, because totals are computed from that number.
