@@ -67,7 +67,7 @@ final class ArrowLayout: @unchecked Sendable {
         self.schema = whole
         let lost = ArrowMetadata.lost(entries)
         losses = planner.leftOut
-        remarks = planner.remarks + (lost > 0 ? ["\(lost) entries of the metadata are too many or too long, and are left out"] : [])
+        remarks = planner.remarks + (lost > 0 ? ["entries of the metadata are too many or too long, and were left out: \(lost)"] : [])
     }
 
     /// Returns the schema that was recorded, with the name that the type of the rows gets, and with links to `linked` and to this type only.

@@ -18,8 +18,8 @@ extension CSVChoice.Exceptions {
         if nullCount > 0 {
             let what =
                 nullCount == 1
-                ? "is no \(kind.name): stored as null, together with its text"
-                : "are no \(kind.name)s: stored as null, together with their text"
+                ? "is not \(kind == .int || kind == .objectID ? "an" : "a") \(kind.name): stored as null, together with its text"
+                : "are not \(kind.name)s: stored as null, together with their text"
             remarks.append(
                 "column \"\(name)\": \(CSVChoice.grouped(nullCount)) of \(CSVChoice.grouped(cells)) cells \(what)" + nulls.example)
         }
@@ -79,7 +79,7 @@ extension CSVChoice.Obstacle {
         case .numberMark(let isComma):
             let mark = isComma ? "comma" : "point"
             return
-                "\(share) \(count == 1 ? "is" : "are") no \(count == 1 ? "number" : "numbers") with a decimal \(mark)\(sample.example)"
+                "\(share) \(count == 1 ? "is not a number" : "are not numbers") with a decimal \(mark)\(sample.example)"
         case .wideNumbers:
             return "its numbers have more digits than a type of numbers holds"
         case .dateOrder:

@@ -71,7 +71,7 @@ final class ParquetContent: @unchecked Sendable {
         self.schema = schema
         remarks =
             planner.remarks + ParquetFacts.remarks(footer, facts)
-            + (lost > 0 ? ["\(lost) entries of the metadata are too many or too long, and are left out"] : [])
+            + (lost > 0 ? ["entries of the metadata are too many or too long, and were left out: \(lost)"] : [])
     }
 
     /// Notes the decimals of more than 34 digits whose statistics state, for each row group, that their values have at most 34. Sums of decimals

@@ -6,7 +6,7 @@ import Testing
     private func remarks(_ count: Int) -> [String] {
         (0..<count).map {
             let what =
-                $0 == 0 ? "is no int: stored as null, together with its text" : "are no ints: stored as null, together with their text"
+                $0 == 0 ? "is not an int: stored as null, together with its text" : "are not ints: stored as null, together with their text"
             return "column \"q\($0)\": \($0 + 1) of 150 cells \(what) (first: row \($0) \"NA\")"
         }
     }

@@ -145,4 +145,26 @@ import Testing
         #expect(hex.contains("20726f77") && hex.hasSuffix("0d1b5b4b"), "\(hex.suffix(200))")
         #expect(!scratch.has("out.firn"))
     }
+
+    @Test func `what a format does not keep of JSON and CSV is reported`() throws {
+        let scratch = try Scratch()
+        try scratch.write("d.json", #"{"version":"1","rows":[{"a":1},{"a":2}]}"#)
+        try scratch.write("m.csv", "month,n\n2024-01,1\n2024-02,2\n")
+        for format in ["csv", "parquet", "arrow", "sqlite"] {
+            let run = try scratch.firn("convert", "d.json", "d.\(format)")
+            #expect(run.code == 0 && run.errors.contains("the JSON around the rows in their document was left out"), "\(run.errors)")
+        }
+        for format in ["json", "ndjson", "firn"] {
+            // NDJSON contains only rows, and reports it itself.
+            let errors = try scratch.firn("convert", "d.json", "e.\(format)").errors
+            #expect(errors.components(separatedBy: "around the rows").count == (format == "ndjson" ? 2 : 1), "\(errors)")
+        }
+        for format in ["parquet", "arrow", "sqlite"] {
+            let run = try scratch.firn("convert", "m.csv", "m.\(format)")
+            #expect(run.code == 0 && run.errors.contains("column \"month\": months are written as their first day"), "\(run.errors)")
+        }
+        for format in ["csv", "json", "firn"] {
+            #expect(!(try scratch.firn("convert", "m.csv", "n.\(format)").errors.contains("first day")))
+        }
+    }
 }

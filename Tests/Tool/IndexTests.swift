@@ -57,7 +57,7 @@ import Testing
         let converted = try scratch.firn("convert", "a.csv", "a.firn", "--key", "id")
         #expect(
             converted.errors.contains(
-                "column \"age\": 1 of 3 cells is no int: stored as null, together with its text (first: row 2 \"NA\")"),
+                "column \"age\": 1 of 3 cells is not an int: stored as null, together with its text (first: row 2 \"NA\")"),
             "\(converted.errors)")
         for words in [["index", "a.firn", "xyzzy"], ["index", "a.firn", "a.xyzzy"], ["query", "a.firn", "xyzzy == 1"]] {
             let run = try FirnRun(words, in: scratch.folder)

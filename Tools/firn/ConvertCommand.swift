@@ -52,11 +52,26 @@ struct ConvertCommand {
         try options.rejected?.finish()
         display.end()
 
-        let remarks = notes + reader.remarks + writer.remarks, rejected = options.rejected?.count ?? 0
+        let remarks = notes + reader.remarks + ConvertCommand.omissions(reader.schema, format) + writer.remarks,
+            rejected = options.rejected?.count ?? 0
         for remark in remarks { session.remark(remark) }
         for remark in options.rejected?.remarks ?? [] { session.remark(remark) }
         try summarise(file, target, rows: rows, rejected: rejected, remarks: remarks)
         return rejected > 0 ? .rejected : .done
+    }
+
+    /// Returns what a format does not keep of rows that were read from JSON or CSV.
+    private static func omissions(_ schema: Schema, _ format: FormatName) -> [String] {
+        guard ![.firn, .json, .ndjson].contains(format) else { return [] }
+        var omissions: [String] = []
+        if FormatShelf.isPartOfDocument(schema) { omissions.append("the JSON around the rows in their document was left out") }
+        guard !format.isText else { return omissions }
+        for type in schema.roots {
+            for column in type.visible.columns where column.type.kind == .date && column.notation == .yearMonth {
+                omissions.append("column \"\(column.name)\": months are written as their first day")
+            }
+        }
+        return omissions
     }
 
     /// If OUT is one of the inputs, begins a transaction that blocks commits to it until it is replaced. Such a commit would be lost.

@@ -225,6 +225,11 @@ enum FormatShelf {
         }
     }
 
+    /// Whether the rows were in a JSON document that contains more than them.
+    static func isPartOfDocument(_ schema: Schema) -> Bool {
+        schema.roots.count == 1 && JSONSurroundings.hasOthers(schema.roots[0], .process)
+    }
+
     /// Returns a writer of an SQLite database.
     static func writer(database path: String, _ options: WritingOptions) throws(FirnError) -> any BatchWriter {
         guard path != "-" else {

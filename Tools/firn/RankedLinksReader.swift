@@ -25,7 +25,15 @@ final class RankedLinksReader: BatchReader {
     }
 
     private var lost = 0
-    var remarks: [String] { source.remarks + (lost > 0 ? ["\(lost) links to rows that do not exist are written as such"] : []) }
+    var remarks: [String] {
+        source.remarks
+            + (lost > 0
+                ? [
+                    lost == 1
+                        ? "1 link to a row that does not exist is written as such"
+                        : "\(lost) links to rows that do not exist are written as such"
+                ] : [])
+    }
 
     func next() throws(FirnError) -> (type: String, batch: Batch)? {
         guard var (name, batch) = try source.next() else { return nil }

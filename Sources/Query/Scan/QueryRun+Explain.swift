@@ -10,7 +10,9 @@ extension QueryRun {
 
     /// Describes the plan only.
     func outline(rows: Int, segments: Int) -> String {
-        var out = "scan \(table.type.name): \(segments) segments, \(rows) rows\n" + plan.filter.outline("  ")
+        var out =
+            "scan \(table.type.name): \(segments) \(segments == 1 ? "segment" : "segments"), \(rows) \(rows == 1 ? "row" : "rows")\n"
+            + plan.filter.outline("  ")
         if let use {
             out +=
                 "index \(use.names.joined(separator: ", ")): \(use.rowCount) candidate \(use.rowCount == 1 ? "row" : "rows"), in \(table.segmentCount) of \(whole.segmentCount) segments\n"
