@@ -43,6 +43,7 @@ package enum RemarkGroups {
         }
         // One and several are the same kind.
         return String(decoding: out, as: UTF8.self).replacing(" cells are ", with: " cell is ").replacing(" cells is ", with: " cell is ")
-            .replacing(" is not an ", with: " is not ").replacing(" is not a ", with: " is not ").replacing("s: stored ", with: ": stored ").replacing(" with their text", with: " with its text")
+            .replacing(" is not an ", with: " is not ").replacing(" is not a ", with: " is not ").replacing("s: stored ", with: ": stored ")
+            .replacing(" with their text", with: " with its text")
     }
 }
