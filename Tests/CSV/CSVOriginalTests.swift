@@ -224,7 +224,7 @@ import Testing
         let numbers = (0..<1200).map { "\($0).5" }
         #expect(
             try remarks(numbers + ["n/a", "8.3E-05", "NA"]) == [
-                "column \"x\": 2 of 1,203 cells are no doubles: stored as null, together with their text (first: row 1,201 \"n/a\")",
+                "column \"x\": 2 of 1,203 cells are not doubles: stored as null, together with their text (first: row 1,201 \"n/a\")",
                 "column \"x\": 1 number is spelled unusually (first: row 1,202 \"8.3E-05\"); it is written back unchanged",
             ])
         #expect(

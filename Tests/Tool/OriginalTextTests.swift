@@ -17,7 +17,7 @@ import Testing
         #expect(run.code == 0, "\(run.errors)")
         #expect(
             run.errors.contains(
-                "column \"score\": 2 of 2,000 cells are no doubles: stored as null, together with their text (first: row 8 \"NA\")")
+                "column \"score\": 2 of 2,000 cells are not doubles: stored as null, together with their text (first: row 8 \"NA\")")
                 && run.errors.contains("column \"score\": 3 numbers are spelled unusually (first: row 4 \"8.3E-05\")"), "\(run.errors)")
         for file in ["s.csv", "s.firn"] {
             let answer = try scratch.firn("query", file, "--agg", "max(score),count(score),min(score)", "--format", "csv")
