@@ -30,7 +30,7 @@ struct DistinctValues {
 
     /// Adds the chosen rows of a column.
     mutating func add(_ column: Column, _ chosen: RowChoice) {
-        if table.count >= PartNumbers.minimumKeys { return hold(column, chosen) }
+        if table.count >= PartNumbers.minimumKeys, !table.isPlain { return hold(column, chosen) }
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: chosen.hits) { ids in
             table.numbers(column, UnsafeBufferPointer(start: chosen.rows, count: chosen.hits), into: ids.baseAddress!)
             pairs.meet(UnsafeBufferPointer(ids), below: table.count, chosen.groups, &counts)

@@ -70,7 +70,7 @@ extension Grouper {
     }
 
     /// If all keys have few values in this segment (dictionary codes, or ints in a small range), prepares a direct table from key numbers
-    /// to groups.
+    /// to groups. It is not filled for one segment alone if it would have many new groups that are found without it.
     func prepareDense(_ segment: Int, _ scan: SegmentScan) throws(FirnError) {
         denseSegment = segment
         let before = denseKeys
@@ -89,6 +89,10 @@ extension Grouper {
         // The codes of a dictionary are those of one segment.
         isDenseKept = keys == before && keys.allSatisfy { $0.low != nil }
         if isDenseKept { return }
+        if areManyPlain {
+            denseKeys = nil
+            return
+        }
         dense = Array(repeating: -1, count: 1 << bits)
     }
 

@@ -212,12 +212,15 @@ final class Grouper: @unchecked Sendable {
             newcomers.update(rowCounts.count)
             try prepareDense(segment, scan)
             isDeferred =
-                scanner != nil && rowCounts.count >= PartNumbers.minimumKeys
+                scanner != nil && rowCounts.count >= PartNumbers.minimumKeys && !areManyPlain
                 && (denseKeys == nil || !isDenseKept && newcomers.areMany)
         }
         if !isDeferred { try settle(scan) }
         return isDeferred
     }
+
+    /// Whether there are many groups of one key, whose values are looked up without a hash.
+    var areManyPlain: Bool { tables.count == 1 && rowCounts.count >= PartNumbers.minimumKeys && tables[0].isPlain }
 
     private func note(_ vector: GroupRound.Vector, _ mask: UnsafePointer<UInt64>, _ scan: SegmentScan) throws(FirnError) {
         let chosen = UnsafeBufferPointer(start: rows, count: vector.hits)

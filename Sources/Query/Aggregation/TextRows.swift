@@ -33,7 +33,21 @@ struct TextRows {
     /// Copies a text to `target`, which has room for it.
     @inline(__always)
     func copy(_ index: Int, to target: UnsafeMutableRawPointer) {
-        target.copyMemory(from: start + offsets[row(index)], byteCount: length(index))
+        let from = start + offsets[row(index)], count = length(index)
+        // Most texts are short: two words, which may overlap, cost less than a call.
+        if count > 16 {
+            target.copyMemory(from: from, byteCount: count)
+        } else if count >= 8 {
+            let first = from.loadUnaligned(as: UInt64.self), last = from.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+            target.storeBytes(of: first, as: UInt64.self)
+            target.storeBytes(of: last, toByteOffset: count &- 8, as: UInt64.self)
+        } else if count >= 4 {
+            let first = from.loadUnaligned(as: UInt32.self), last = from.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+            target.storeBytes(of: first, as: UInt32.self)
+            target.storeBytes(of: last, toByteOffset: count &- 4, as: UInt32.self)
+        } else {
+            for i in 0..<count { target.storeBytes(of: from.load(fromByteOffset: i, as: UInt8.self), toByteOffset: i, as: UInt8.self) }
+        }
     }
 
     /// The total length.

@@ -4,7 +4,8 @@ import FirnTable
 /// Numbers the distinct values of a column from 1, in the order of their first appearance; 0 is null. -0 equals 0, and all NaNs are equal.
 struct ValueNumbering: Sendable {
     let type: ColumnType
-    /// Row i is the value numbered i; row 0 is a filler. Without a validity bitmap, which appending row by row would copy each time.
+    /// Row i is the value numbered i; row 0 is a filler. Without a validity bitmap, which appending row by row would copy each time. Its
+    /// values are in `texts`, or in `words` if the numbering is whole, and only its count is kept.
     private var store: Column
     private var words = IntegerNumbering()
     private var extras = IntegerNumbering()
@@ -22,10 +23,21 @@ struct ValueNumbering: Sendable {
         store.present = nil
     }
 
+    /// Whether the values are words themselves.
+    private var isWhole: Bool { type.kind == .bool || type.kind == .int || type.kind == .link }
+
     var count: Int { store.count }
     /// The memory in use in bytes.
     var bytes: Int {
         words.bytes &+ extras.bytes &+ pairs.bytes &+ texts.bytes &+ store.footprint &* (buckets.isEmpty ? 1 : 2) &+ buckets.count &* 96
+    }
+
+    /// Whether looking up few values at a time costs no more than looking up many.
+    var isPlain: Bool {
+        switch type.kind {
+        case .bool, .int, .link, .float, .double: words.isPlain
+        default: false
+        }
     }
 
     /// The values; row i is the value numbered i.
@@ -39,15 +51,22 @@ struct ValueNumbering: Sendable {
             out.text.removeAll()
             out.text.appendEmpty()
             out.text.append(contentsOf: texts.keys)
+        } else if isWhole {
+            out.words = [0] + words.keys
         }
         return out
     }
 
     /// Returns the values with the given numbers; 0 is null.
     func values(_ numbers: [Int]) -> Column {
-        guard type.kind == .string || type.kind == .data else { return values.gather(numbers) }
         var out = Column(type)
-        out.text = texts.keys(numbers.map { $0 - 1 })
+        if type.kind == .string || type.kind == .data {
+            out.text = texts.keys(numbers.map { $0 - 1 })
+        } else if isWhole {
+            out.words = numbers.map { $0 == 0 ? 0 : words.key($0 - 1) }
+        } else {
+            return values.gather(numbers)
+        }
         out.count = numbers.count
         if numbers.contains(0) {
             var bits = Bits(repeating: true, count: numbers.count)
@@ -59,6 +78,7 @@ struct ValueNumbering: Sendable {
 
     private mutating func keep(_ column: Column, _ row: Int) {
         store.count += 1
+        if isWhole { return }
         if !column.words.isEmpty { store.words.append(column.words[row]) }
         if !column.extra.isEmpty { store.extra.append(column.extra[row]) }
         if !column.reals.isEmpty { store.reals.append(column.reals[row]) }
@@ -115,6 +135,11 @@ struct ValueNumbering: Sendable {
             for (j, row) in rows.enumerated() { out[j] = number(column, Int(row)) }
             return
         }
+        if isWhole {
+            for j in rows.indices { out[j] &+= 1 }
+            store.count = words.count + 1
+            return
+        }
         for (j, row) in rows.enumerated() {
             out[j] += 1
             if Int(out[j]) == store.count { keep(column, Int(row)) }
@@ -167,7 +192,6 @@ struct ValueNumbering: Sendable {
         let id = words.number(word) + 1
         if Int(id) == known {
             store.count += 1
-            store.words.append(word)
         }
         return id
     }

@@ -33,6 +33,7 @@ struct KeyChain {
     /// Replaces `out[i]` with the number of `keys[i]` after `out[i]`, for many pairs at a time.
     mutating func numbers(_ keys: UnsafeBufferPointer<UInt32>, _ out: UnsafeMutablePointer<UInt32>, threads: Int = 1) {
         guard !isFirst else {
+            if null == nil, numberFirst(keys, out) { return }
             for j in keys.indices { out[j] = first(keys[j]) }
             return
         }
@@ -40,6 +41,19 @@ struct KeyChain {
             for j in keys.indices { room[j] = Int64(out[j]) << 32 | Int64(keys[j]) }
             pairs.numbers(UnsafeBufferPointer(room), into: out, threads: threads)
         }
+    }
+
+    /// Numbers keys before null is met. Returns false, and changes nothing, if it is among them.
+    private mutating func numberFirst(_ keys: UnsafeBufferPointer<UInt32>, _ out: UnsafeMutablePointer<UInt32>) -> Bool {
+        var highest: UInt32 = 0, least = UInt32.max
+        for key in keys {
+            highest = max(highest, key)
+            least = min(least, key)
+        }
+        guard least > 0 else { return false }
+        for j in keys.indices { out[j] = keys[j] &- 1 }
+        firsts = max(firsts, Int(highest))
+        return true
     }
 
     @inline(__always)
