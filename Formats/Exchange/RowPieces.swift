@@ -8,10 +8,10 @@ package enum RowPieces {
     private static let least = 1024
 
     /// Returns groups of pieces, in order: one piece for each thread in a group. All pieces have about the same number of rows, so that all
-    /// threads are at work, unless the pieces would be very short.
-    package static func groups(_ batch: Batch, _ rows: Range<Int>, threads: Int) -> [[Range<Int>]] {
+    /// threads are at work, unless the pieces would be very short. `names`: how many bytes of names are written with all rows of the batch.
+    package static func groups(_ batch: Batch, _ rows: Range<Int>, threads: Int, names: Int = 0) -> [[Range<Int>]] {
         guard !rows.isEmpty else { return [] }
-        let rowBytes = max(1, batch.columns.reduce(0) { $0 + $1.footprint } / max(1, batch.count)), threads = max(1, threads)
+        let rowBytes = max(1, batch.columns.reduce(names) { $0 &+ $1.footprint } / max(1, batch.count)), threads = max(1, threads)
         let most = max(1, min(RowPieces.rows, RowPieces.bytes / rowBytes))
         let count = (rows.count + most * threads - 1) / (most * threads)
         let step = max((rows.count + count * threads - 1) / (count * threads), min(most, least))

@@ -52,6 +52,13 @@ package final class JSONWriter: BatchWriter {
                     : "\(loss.plainNumbers) numbers have original texts that are not numbers in JSON; their values were written")
         }
         if loss.notJSON > 0 { remarks.append("\(loss.notJSON) texts in columns of JSON are not JSON, and were written as strings") }
+        if envelope?.form == .sequence, rowsWritten > 1 {
+            remarks.append(
+                "the output is one value after another, as the input was, not one JSON document; --to ndjson writes a line for each")
+        }
+        if rowsWritten == 0, envelope == nil, schema.roots.count == 1, !schema.roots[0].columns.isEmpty {
+            remarks.append("there are no rows, so the columns are not in the output")
+        }
         if loss.hasData { remarks.append("bytes were written as base64 text") }
         for type in schema.roots {
             let names = missing[type.name, default: []].sorted().map { "\"\(type.columns[$0].name)\"" }
@@ -128,7 +135,8 @@ package final class JSONWriter: BatchWriter {
         }
         try flush()
         let columns = type.visibleColumns.filter { !type.isFieldCopy($0) }
-        for pieces in RowPieces.groups(batch, 0..<batch.count, threads: options.threads) {
+        let names = columns.reduce(0) { $0 &+ JSONWriter.nameBytes(batch.columns[$1], type.columns[$1], schema) }
+        for pieces in RowPieces.groups(batch, 0..<batch.count, threads: options.threads, names: names) {
             while rows.count < pieces.count { rows.append(JSONRowText()) }
             let rows = rows, form = rowForm, isFirst = rowsWritten == 0, schema = schema, isPretty = isPretty
             parallel(count: pieces.count, threads: pieces.count) { (i) throws(Never) in
@@ -148,6 +156,20 @@ package final class JSONWriter: BatchWriter {
         if options.isLossless, loss.nonFinite > 0 {
             throw FirnError(.rejected, "JSON has no way to write NaN or an infinity", advice: "omit --lossless to write null")
         }
+    }
+
+    /// Returns the number of bytes of the names that are written with the values of a column: its own in each row, and those of the fields
+    /// within it. A short file can have long names.
+    private static func nameBytes(_ column: Column, _ description: ColumnSchema, _ schema: Schema) -> Int {
+        let own = (description.name.utf8.count &+ 4) &* column.count
+        if column.type.isCollection {
+            var element = description
+            element.type = column.type.element
+            element.name = ""
+            return column.children.reduce(own) { $0 &+ nameBytes($1, element, schema) }
+        }
+        let fields = column.type.target.flatMap { schema[$0] }?.columns ?? []
+        return zip(column.children, fields).reduce(own) { $0 &+ nameBytes($1.0, $1.1, schema) }
     }
 
     /// How each row of the type is written.

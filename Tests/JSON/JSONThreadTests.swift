@@ -59,6 +59,17 @@ import Testing
         }
     }
 
+    @Test func `names count when rows are divided, so that long names of few values are not all in memory at a time`() throws {
+        let name = String(repeating: "n", count: 1 << 18), type = TypeSchema("R", columns: [ColumnSchema(name, ColumnType(.int))])
+        var batch = Batch(type, in: Schema([type]))
+        for row in 0..<4000 { batch.columns[0].append(.int(Int64(row))) }
+        batch.count = 4000
+        let names = name.utf8.count * batch.count
+        let rows = RowPieces.groups(batch, 0..<batch.count, threads: 2, names: names).flatMap { $0 }
+        #expect(rows.allSatisfy { $0.count <= 4 } && rows.map(\.count).reduce(0, +) == 4000)
+        #expect(RowPieces.groups(batch, 0..<batch.count, threads: 2).flatMap { $0 }.count == 2)
+    }
+
     @Test func `objects with more members than have lanes are written like those with fewer`() throws {
         let names = (0..<1100).map { "column \($0)" }
         let wide = (0..<40).map { row in
