@@ -49,6 +49,13 @@ struct ArrowDecoder {
         guard (rows.upperBound + 7) / 8 <= buffer.count, let base = buffer.bytes.baseAddress else {
             throw ArrowFault("the validity of the column is too short", at: buffer.offset)
         }
+        // Once for each batch.
+        if rows.lowerBound == 0, nulls > 0, (length + 7) / 8 <= buffer.count {
+            let found = length - Bits(base, from: 0, count: length).ones
+            guard found == nulls else {
+                throw ArrowFault("the column has \(found) nulls, and its batch lists \(nulls)", at: batch.header.offset)
+            }
+        }
         let own = Bits(base, from: rows.lowerBound, count: rows.count)
         if own.allSet { return outer }
         let both = Bits.both(own, outer)

@@ -186,7 +186,7 @@ extension ParquetElement {
             case 1: physical = try reader.int(field)
             case 2: length = try reader.int(field)
             case 3: repetition = try reader.int(field)
-            case 4: name = try reader.text(field)
+            case 4: name = try reader.name(field)
             case 5: childCount = try reader.int(field)
             case 6: converted = try reader.int(field)
             case 7: scale = try reader.int(field)

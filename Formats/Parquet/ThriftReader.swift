@@ -124,6 +124,13 @@ struct ThriftReader {
         return range.lowerBound + origin..<range.upperBound + origin
     }
 
+    /// Reads the name of a column.
+    mutating func name(_ field: Field) throws(ParquetFault) -> String {
+        let range = try binary(field)
+        guard let name = String(validating: bytes[range], as: UTF8.self) else { throw fault("the name of a column is not UTF-8") }
+        return name
+    }
+
     mutating func text(_ field: Field) throws(ParquetFault) -> String {
         let range = try binary(field)
         return String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)

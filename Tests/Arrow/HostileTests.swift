@@ -53,6 +53,16 @@ import Testing
         }
     }
 
+    @Test func `nulls that are more or fewer than the batch lists`() throws {
+        // Validity with one null of three rows, then the offsets and the text.
+        let body = [0b101, 0, 0, 0, 0, 0, 0, 0] + words([0, 2, 2, 4]) + Array("abcd".utf8) + [0, 0, 0, 0]
+        func listing(_ nulls: Int64) -> [UInt8] {
+            stream(text, rows: 3, nodes: [3, nulls], buffers: [0, 1, 8, 16, 24, 4], body: body)
+        }
+        #expect(try ReadFile(listing(1)).rows.count == 3)
+        for nulls in [2, 3] as [Int64] { refuses(listing(nulls), "\(nulls) nulls") }
+    }
+
     @Test func `buffers that are outside of the body, negative or too short`() {
         let body = words([0, 2, 4, 8]) + Array("abcdefgh".utf8)
         let cases: [[Int64]] = [

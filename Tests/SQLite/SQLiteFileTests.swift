@@ -76,6 +76,25 @@ import Testing
         }
     }
 
+    @Test func `a record whose values are shorter than it is damaged`() throws {
+        let path = try databases.make(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b REAL, c TEXT); INSERT INTO t VALUES (1, 'AAAAAAAAAA', 1.5, 'CCCC'), (2, 'x', 2.5, 'y');"
+        )
+        let intact = try databases.bytes()
+        // The type of the text of ten letters, in the header of its record.
+        let text = try #require(intact.indices.first { intact[$0...].starts(with: Array("AAAAAAAAAA".utf8)) })
+        let type = try #require(intact[..<text].lastIndex(of: 33))
+        for wrong in [31, 17, 0, 35] as [UInt8] {
+            var bytes = intact
+            bytes[type] = wrong
+            try Data(bytes).write(to: URL(filePath: path))
+            do throws(FirnError) {
+                _ = try ReadDatabase(path)
+                Issue.record("no error for type \(wrong)")
+            } catch { #expect(error.code == .damaged, "\(wrong): \(error)") }
+        }
+    }
+
     @Test func `other files are refused by their content`() throws {
         for (bytes, code) in [
             (Array("a,b\n1,2\n".utf8), FirnError.Code.notThisFormat), (Array("SQLite format 3\0".utf8), .damaged),

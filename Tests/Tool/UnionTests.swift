@@ -16,6 +16,27 @@ import Testing
         try FileManager.default.createDirectory(at: scratch.file(name), withIntermediateDirectories: true)
     }
 
+    @Test func `patterns with many stars and texts with many braces take time by their length`() throws {
+        let scratch = try Scratch()
+        let deep = (0..<20).map { _ in "a" }.joined(separator: "/")
+        try FileManager.default.createDirectory(at: scratch.file(deep), withIntermediateDirectories: true)
+        try scratch.write(deep + "/x.csv", "id\n1\n")
+        for pattern in [String(repeating: "**/", count: 2000) + "x.csv", String(repeating: "**/a/", count: 10) + "**/x.csv"] {
+            let run = try scratch.firn("query", pattern, "--agg", "count")
+            #expect(run.code == 0 && run.out.contains("1"), "\(run.errors.prefix(300))")
+        }
+        #expect(try scratch.firn("schema", String(repeating: "**/a/", count: 12) + "y.csv").code != 0)
+        for text in [String(repeating: "{", count: 100_000), "id IN " + String(repeating: "{1,", count: 40_000)] {
+            #expect(try scratch.firn("query", deep + "/x.csv", text).code == 2)
+        }
+        // Braces within braces, and some that are not closed, mean what they did.
+        for name in ["p1", "p2", "q"] { try scratch.write("\(name).csv", "id\n1\n") }
+        for (pattern, count) in [("{p{1,2},q}.csv", 3), ("{p1,q}.csv", 2), ("p{1,2}.csv", 2), ("{{p,q}*.csv", 0)] {
+            let run = try scratch.firn("query", pattern, "--agg", "count", "--format", "csv")
+            #expect(count == 0 ? run.code != 0 : run.out == "count\n\(count)\n", "\(pattern): \(run.out) \(run.errors)")
+        }
+    }
+
     @Test func `columns that an input lacks are null in its rows, and each is reported in one line`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,name\n1,x\n2,y\n")

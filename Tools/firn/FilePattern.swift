@@ -13,42 +13,12 @@ enum FilePattern {
         // By bytes: names that differ only in how accents are written are those of different files.
         var found: Set<[UInt8]> = []
         for each in try alternatives(of: pattern) {
-            let slash = UInt8(ascii: "/"), parts = each.fields(at: slash).filter { !$0.isEmpty }
-            try search(each.utf8.first == slash ? "/" : "", parts[...], &found)
+            let slash = UInt8(ascii: "/")
+            var search = FileSearch(each.fields(at: slash).filter { !$0.isEmpty })
+            search.visit(each.utf8.first == slash ? "/" : "", 0)
+            found.formUnion(search.found)
         }
         return found.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    private static func search(_ folder: String, _ parts: ArraySlice<String>, _ found: inout Set<[UInt8]>) throws(FirnError) {
-        guard let part = parts.first else { return }
-        let rest = parts.dropFirst()
-        guard isPattern(part) || part == "**" else { return try descend(folder + part, rest, &found) }
-        // A folder that cannot be listed contains no file that could be read.
-        guard let names = try? Paths.list(folder.isEmpty ? "." : folder) else { return }
-        if part == "**" {
-            try search(folder, rest.isEmpty ? ["*"] : rest, &found)
-            for name in names where !name.hasPrefix(".") {
-                let path = folder + name
-                if Paths.kind(path) == .directory, !Paths.isLink(path) { try search(path + "/", parts, &found) }
-            }
-            return
-        }
-        let wanted = Array(part.unicodeScalars)
-        for name in names where name.hasPrefix(".") == part.hasPrefix(".") && matches(Array(name.unicodeScalars), wanted) {
-            try descend(folder + name, rest, &found, isListed: true)
-        }
-    }
-
-    private static func descend(
-        _ path: String, _ rest: ArraySlice<String>, _ found: inout Set<[UInt8]>, isListed: Bool = false
-    ) throws(FirnError) {
-        switch Paths.kind(path) {
-        case .directory where !rest.isEmpty: try search(path + "/", rest, &found)
-        case .file where rest.isEmpty, .other where rest.isEmpty: found.insert(Array(path.utf8))
-        // A name that leads to no file: it is not UTF-8, or that of a broken link. Opening it is an error.
-        case nil where rest.isEmpty && isListed: found.insert(Array(path.utf8))
-        default: break
-        }
     }
 
     /// Whether a name matches a pattern without alternatives. The time is proportional to the product of the lengths.
@@ -112,25 +82,71 @@ enum FilePattern {
     private static func split(
         _ text: [Unicode.Scalar]
     ) -> (before: [Unicode.Scalar], parts: [[Unicode.Scalar]], after: [Unicode.Scalar])? {
-        for start in text.indices where text[start] == "{" {
-            var depth = 0, parts: [[Unicode.Scalar]] = [[]]
-            for i in text.indices[start...] {
-                let scalar = text[i]
-                if scalar == "}" {
-                    depth -= 1
-                    if depth == 0 {
-                        guard parts.count > 1 else { break }
-                        return (Array(text[..<start]), parts, Array(text[(i + 1)...]))
-                    }
-                }
-                if scalar == ",", depth == 1 {
-                    parts.append([])
-                } else if depth > 0 {
-                    parts[parts.count - 1].append(scalar)
-                }
-                if scalar == "{" { depth += 1 }
+        // The open braces, each with its commas, and the first pair that has some.
+        var open: [(start: Int, commas: [Int])] = [], first: (start: Int, commas: [Int], end: Int)?
+        for (i, scalar) in text.enumerated() {
+            if scalar == "{" {
+                open.append((i, []))
+            } else if scalar == ",", !open.isEmpty {
+                open[open.count - 1].commas.append(i)
+            } else if scalar == "}", let pair = open.popLast(), !pair.commas.isEmpty, pair.start < first?.start ?? .max {
+                first = (pair.start, pair.commas, i)
             }
         }
-        return nil
+        guard let first else { return nil }
+        let starts = [first.start] + first.commas, ends = first.commas + [first.end]
+        return (Array(text[..<first.start]), zip(starts, ends).map { Array(text[($0 + 1)..<$1]) }, Array(text[(first.end + 1)...]))
+    }
+}
+
+/// Looks for the files that match the parts of a pattern, which are between slashes.
+private struct FileSearch {
+    private let parts: [String]
+    private(set) var found: Set<[UInt8]> = []
+    /// With several `**`, a folder can be reached in many ways.
+    private var visited: Set<Place> = []
+
+    private struct Place: Hashable {
+        let folder: [UInt8]
+        let part: Int
+    }
+
+    init(_ parts: [String]) {
+        // Consecutive `**` mean one, and `**` at the end any file.
+        var plain: [String] = []
+        for part in parts where part != "**" || plain.last != "**" { plain.append(part) }
+        self.parts = plain.last == "**" ? plain + ["*"] : plain
+    }
+
+    /// Adds the files of a folder that match the parts from one on.
+    mutating func visit(_ folder: String, _ index: Int) {
+        guard index < parts.count, visited.insert(Place(folder: Array(folder.utf8), part: index)).inserted else { return }
+        let part = parts[index]
+        guard FilePattern.isPattern(part) else { return descend(folder + part, index + 1) }
+        // A folder that cannot be listed contains no file that could be read.
+        guard let names = try? Paths.list(folder.isEmpty ? "." : folder) else { return }
+        if part == "**" {
+            visit(folder, index + 1)
+            for name in names where !name.hasPrefix(".") {
+                let path = folder + name
+                if Paths.kind(path) == .directory, !Paths.isLink(path) { visit(path + "/", index) }
+            }
+            return
+        }
+        let wanted = Array(part.unicodeScalars)
+        for name in names where name.hasPrefix(".") == part.hasPrefix(".") && FilePattern.matches(Array(name.unicodeScalars), wanted) {
+            descend(folder + name, index + 1, isListed: true)
+        }
+    }
+
+    private mutating func descend(_ path: String, _ next: Int, isListed: Bool = false) {
+        let isLast = next == parts.count
+        switch Paths.kind(path) {
+        case .directory where !isLast: visit(path + "/", next)
+        case .file where isLast, .other where isLast: found.insert(Array(path.utf8))
+        // A name that leads to no file: it is not UTF-8, or that of a broken link. Opening it is an error.
+        case nil where isLast && isListed: found.insert(Array(path.utf8))
+        default: break
+        }
     }
 }

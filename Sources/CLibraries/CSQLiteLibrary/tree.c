@@ -293,7 +293,8 @@ int firn_sqlite_tree_survey(firn_sqlite_tree *tree, firn_sqlite_facts *facts, in
             if (!read_value(tree, &record, i, &cell)) return FIRN_SQLITE_UNUSUAL;
             note_cell(&facts[i], &cell);
         }
-        if (record.type != record.types_end) return FIRN_SQLITE_UNUSUAL;
+        // Bytes after the last value: the lengths of values before it are wrong.
+        if (record.type != record.types_end || record.value != record.end) return FIRN_SQLITE_UNUSUAL;
         ++*rows;
     }
     return code;
