@@ -53,8 +53,7 @@ extension CSVReader {
                 if options.mayLackColumns { continue }
                 throw FirnError(
                     .usage, "there is no column \"\(name)\"", at: .init(file: text.input.name),
-                    advice: Suggestion.nearest(to: name, among: header.names).map { "did you mean \"\($0)\"?" }
-                        ?? "its columns are " + header.names.listed())
+                    advice: Suggestion.question(for: name, among: header.names) ?? "its columns are " + header.names.listed())
             }
             cells.append(cell)
         }

@@ -19,6 +19,15 @@ package enum Suggestion {
         return best?.name
     }
 
+    /// Returns `did you mean "NAME"?` with the candidate closest to `word`, which is the name of a column in a flag; nil if none is close. A name
+    /// with spaces around it is written in back-quotes there.
+    package static func question(for word: String, among candidates: [String]) -> String? {
+        nearest(to: word, among: candidates).map { name in
+            name.first == " " || name.last == " "
+                ? "did you mean '`\(name)`'? Names with spaces around them are in back-quotes" : "did you mean \"\(name)\"?"
+        }
+    }
+
     private static func letters(_ text: String) -> [Unicode.Scalar] { Array(text.lowercased().unicodeScalars.prefix(maximumLength)) }
 
     /// Prefixes of fewer than three letters match too many names.

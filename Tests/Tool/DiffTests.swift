@@ -64,10 +64,57 @@ import Testing
         #expect(lines.contains(#"{"kind":"removed","key":{},"old":{"x":1,"y":1}}"#), "\(lines)")
         #expect(try scratch.firn("diff", "a.csv", "a.csv").code == 0)
         #expect(try scratch.firn("diff", "a.csv", "b.csv", "--columns", "y").out.contains("2 added, 1 removed, 0 changed, 3 unchanged"))
-        for flag in [["--changes", "c.firn"], ["--tolerance", "0.1"]] {
-            let refused = try FirnRun(["diff", "a.csv", "b.csv"] + flag, in: scratch.folder)
-            #expect(refused.code == 2 && refused.errors.contains("needs a key"), "\(refused.errors)")
+        let refused = try scratch.firn("diff", "a.csv", "b.csv", "--changes", "c.firn")
+        #expect(refused.code == 2 && refused.errors.contains("needs a key"), "\(refused.errors)")
+        let tolerant = try scratch.firn("diff", "a.csv", "b.csv", "--tolerance", "0.1")
+        #expect(tolerant.code == 1 && tolerant.errors.contains("--tolerance does not apply to whole rows"), "\(tolerant.errors)")
+        // Equal rows in another order have the same texts of null.
+        try scratch.write("n.csv", "a,v\nx,1\nx,1\nx,NA\n")
+        try scratch.write("m.csv", "a,v\nx,1\nx,NA\nx,1\n")
+        let shuffled = try scratch.firn("diff", "n.csv", "m.csv")
+        #expect(shuffled.code == 0 && !shuffled.errors.contains("original texts"), "\(shuffled.errors)")
+    }
+
+    @Test func `a key is found among all columns that are not ignored`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,v\n1,a\n2,b\n3,c\n")
+        try scratch.write("b.csv", "id,v\n2,a\n3,b\n4,c\n")
+        #expect(try scratch.firn("diff", "a.csv", "b.csv").code == 1)
+        let ignored = try scratch.firn("diff", "a.csv", "b.csv", "--ignore", "id")
+        #expect(ignored.code == 0 && ignored.errors.contains("matched by \"v\""), "\(ignored.errors)")
+        // A key beyond the first columns, and one of doubles.
+        let names = (0..<30).map { "c\($0)" }.joined(separator: ",")
+        func rows(_ last: String) -> String {
+            (1...6).map { "\((0..<30).map { _ in "x" }.joined(separator: ",")),\($0)\(last),\($0 % 2)\n" }.joined()
         }
+        for fraction in ["", ".5"] {
+            try scratch.write("c.csv", names + ",id,n\n" + rows(fraction))
+            try scratch.write("d.csv", names + ",id,n\n" + rows(fraction).replacingOccurrences(of: ",1\n", with: ",7\n"))
+            let found = try scratch.firn("diff", "c.csv", "d.csv", "--format", "summary")
+            #expect(found.errors.contains("matched by \"id\"") && found.out.contains("3 changed"), "\(found.out) \(found.errors)")
+        }
+        // A column that is unique but for one row is named.
+        func numbers(_ shift: Int) -> String { "id,x\n" + (0..<300).map { "\($0 == 7 ? 8 : $0),\($0 % 3)\n" }.joined() + "8,\(shift)\n" }
+        try scratch.write("e.csv", numbers(1))
+        try scratch.write("f.csv", numbers(2))
+        let nearly = try scratch.firn("diff", "e.csv", "f.csv")
+        #expect(nearly.errors.contains("\"id\" is unique except in 2 rows: --key id --duplicates first"), "\(nearly.errors)")
+    }
+
+    @Test func `an empty array has the columns of the other file`() throws {
+        let scratch = try Scratch()
+        try scratch.write("old.json", #"[{"id":1,"v":2},{"id":2,"v":3}]"#)
+        try scratch.write("none.json", "[]")
+        for key in [[], ["--key", "id"]] {
+            let removed = try scratch.firn(["diff", "old.json", "none.json"] + key),
+                added = try scratch.firn(["diff", "none.json", "old.json"] + key)
+            #expect(
+                removed.code == 1 && removed.out.contains("0 added, 2 removed") && !removed.out.contains("column"),
+                "\(removed.out)\(removed.errors)")
+            #expect(
+                added.code == 1 && added.out.contains("2 added, 0 removed") && !added.out.contains("column"), "\(added.out)\(added.errors)")
+        }
+        #expect(try scratch.firn("diff", "none.json", "none.json").code == 0)
     }
 
     @Test func `the exit code depends only on the kinds of differences that --only selects`() throws {

@@ -146,6 +146,18 @@ import Testing
         #expect(!scratch.has("out.firn"))
     }
 
+    @Test func `queries of several inputs report why a column is text`() throws {
+        let scratch = try Scratch()
+        let rows = (0..<40).map { "\($0),\($0)\n" }.joined()
+        for (name, odd) in [("a", "XX"), ("b", ""), ("c", "YY")] { try scratch.write("\(name).csv", "id,age\n" + rows + "99,\(odd)\n") }
+        let reason = "a.csv: column \"age\" is text because of \"XX\" in 1 row; --null XX makes it int; and in 1 more input"
+        for words in [["query", "*.csv", "--agg", "max(age)"], ["sql", "*.csv", "select max(age) from a"]] {
+            let run = try scratch.firn(words)
+            #expect(run.errors.contains(reason), "\(words): \(run.errors)")
+        }
+        #expect(!(try scratch.firn("query", "*.csv", "--agg", "max(id)").errors.contains("is text because")))
+    }
+
     @Test func `what a format does not keep of JSON and CSV is reported`() throws {
         let scratch = try Scratch()
         try scratch.write("d.json", #"{"version":"1","rows":[{"a":1},{"a":2}]}"#)

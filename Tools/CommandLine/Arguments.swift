@@ -27,6 +27,11 @@ package struct Arguments: Sendable {
     /// was not given.
     package func names(_ flag: String) -> [String] { texts(flag).flatMap(Arguments.items) }
 
+    /// Returns the names of columns of a flag, as `names` does. Back-quotes around a name are not part of it: they keep its spaces.
+    package func columnNames(_ flag: String) -> [String] {
+        names(flag).map { $0.utf8.count > 2 && $0.first == "`" && $0.last == "`" ? String($0.dropFirst().dropLast()) : $0 }
+    }
+
     /// Returns the value as a whole number that is not negative, or nil if the flag was not given.
     ///
     /// - Throws: `FirnError.Code.usage` if the value is anything else.

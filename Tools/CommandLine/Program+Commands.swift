@@ -146,7 +146,7 @@ extension Command {
             Rows are matched by key; their order does not matter. Values are compared as values, not as text: 1 and 1.0 are equal, a cell that is stored as null together with its text is null (a remark reports if such texts differ), sets and maps have no order, and a link
             is compared by the key of its target row. Differences of the schema are reported separately. Duplicate keys are an error that names them.
 
-            If neither file has a key and --key is omitted, rows are matched by the first columns that are unique in both files and have values in common, and a remark names them. If there are none, whole rows are matched: a changed row is one removed and one added row.
+            If neither file has a key and --key is omitted, rows are matched by columns that are unique in both files and have the most values in common, and a remark names them; ignored columns are not tried. If there are none, whole rows are matched: a changed row is one removed and one added row.
 
             For two .firn files, all types are compared unless one is chosen. If they have several types, those without a key are compared as a whole.
             """,

@@ -5,11 +5,9 @@ import FirnTable
 /// The error for a column that a type does not have, with the nearest name as advice.
 func unknownColumn(_ name: String, of type: TypeSchema, in file: String? = nil) -> FirnError {
     let names = type.visible.columns.map(\.name)
-    let near = Suggestion.nearest(to: name, among: names)
-    let some = names.listed()
     return FirnError(
         .usage, "type \"\(type.name)\" has no column \"\(name)\"", at: file.map { .init(file: $0) },
-        advice: near.map { "did you mean \"\($0)\"?" } ?? "its columns are \(some)")
+        advice: Suggestion.question(for: name, among: names) ?? "its columns are \(names.listed())")
 }
 
 extension FirnError {

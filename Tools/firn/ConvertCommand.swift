@@ -217,7 +217,7 @@ struct ConvertCommand {
     private func readingOptions() throws(FirnError) -> ReadingOptions {
         var options = try ReadingOptions(arguments, threads: session.threads())
         options.readsStoredJSON = false
-        if readsColumns { options.columns = arguments.names("columns") }
+        if readsColumns { options.columns = arguments.columnNames("columns") }
         // The condition is about the columns that these flags make.
         if !["nest", "json-column", "schema"].contains(where: arguments.has), let condition = arguments.text("where") {
             options.condition = try QueryCommand.parsed(condition, and: nil)?.predicate
@@ -272,20 +272,21 @@ struct ConvertCommand {
         }
         // CSV inputs were read with the selected columns only, and their dialect matches these.
         let isFlat = arguments.has("flatten"), areChosen = file.union.map(\.choosesColumns) ?? (readsColumns && file.isCSV)
-        let columns = areChosen ? [] : arguments.names("columns"), key = arguments.names("key"), limit = try arguments.count("limit")
+        let columns = areChosen ? [] : arguments.columnNames("columns"), key = arguments.columnNames("key"),
+            limit = try arguments.count("limit")
         guard given != nil || !columns.isEmpty || !key.isEmpty || limit != nil || isFlat else { return reader }
         return try ShapedReader(reader, columns: columns, name: given, key: key, limit: limit, isFlat: isFlat)
     }
 
     /// Returns the columns of a stored type that the flags need; nil for all.
     private func needed(_ type: TypeSchema, _ schema: Schema) -> Set<Int>? {
-        let chosen = arguments.names("columns"), condition = arguments.text("where") ?? ""
+        let chosen = arguments.columnNames("columns"), condition = arguments.text("where") ?? ""
         guard !chosen.isEmpty, !arguments.has("nest"), !arguments.has("json-column") else { return nil }
         // Conditions that can need columns without their names.
         let words = condition.lowercased()
         if ["\\", "@links", "self", "obj"].contains(where: words.contains) { return nil }
         var needed: Set<Int> = []
-        for name in chosen + arguments.names("key") {
+        for name in chosen + arguments.columnNames("key") {
             guard let path = FieldPath.find(name, in: type, schema) else { return nil }
             needed.insert(path.path[0])
         }

@@ -18,7 +18,7 @@ extension DiffCommand {
     /// Compares the operands in this way. Returns nil if they are no such files, if a flag needs their rows, or if something in them needs a
     /// closer look.
     func compareRecords(_ options: ReadingOptions, _ progress: Progress, _ display: ProgressDisplay) throws(FirnError) -> ExitCode? {
-        let arguments = session.arguments, key = arguments.names("key"), names = arguments.operands
+        let arguments = session.arguments, key = arguments.columnNames("key"), names = arguments.operands
         guard !key.isEmpty, !DiffCommand.otherFlags.contains(where: arguments.has) else { return nil }
         guard let old = try part(names[0], options, progress), let new = try part(names[1], options, progress),
             let pair = try FormatShelf.pair(

@@ -23,7 +23,7 @@ struct DiffCommand {
         _ display: ProgressDisplay, comparesMissing: Bool = false, equalRows: Int = 0,
         rows: (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? = nil
     ) throws(FirnError) -> ExitCode {
-        let changes = try checkChanges()
+        let changes = try checkChanges(), (old, new) = DiffCommand.withSameColumns(old, new)
         var options = try self.options(oldName, newName)
         options.scope.rows = rows
         options.scope.equalRows = equalRows
@@ -39,10 +39,15 @@ struct DiffCommand {
         if options.key.isEmpty { options.key = DiffCommand.keyOfFields(old, new) ?? DiffCommand.keyOfFields(new, old) ?? [] }
         options.comparesMissing = comparesMissing
         options.findsKey = !options.matchesSingleRows
-        try remarkTexts(old, new, names: (oldName, newName), key: options.key)
         let difference = try TableDifference.compute(old: old, new: new, options: options)
         display.end()
-        try remarkMatching(difference.matching, changes: changes)
+        try remarkMatching(difference, changes: changes)
+        switch difference.matching {
+        case .key: try remarkTexts(old, new, names: (oldName, newName), key: options.key)
+        case .foundKey(let names): try remarkTexts(old, new, names: (oldName, newName), key: names)
+        // Rows are not identified, so their texts cannot be compared.
+        case .wholeRows: break
+        }
         if changes != nil, let member = difference.memberKey {
             throw FirnError(
                 .usage, "--changes takes no fields of objects as key: \"\(member)\" is not a column",
@@ -59,30 +64,33 @@ struct DiffCommand {
     }
 
     /// Reports how the rows of files without a key are matched. Throws if `--changes` needs a key and there is none.
-    private func remarkMatching(_ matching: TableDifference.Matching, changes: String?) throws(FirnError) {
-        switch matching {
+    private func remarkMatching(_ difference: TableDifference, changes: String?) throws(FirnError) {
+        switch difference.matching {
         case .key: break
         case .foundKey(let names):
-            let columns = names.map { "\"\($0)\"" }.joined(separator: ", ")
+            let columns = names.map { "\"\($0)\"" }.joined(separator: ", "), together = names.count == 1 ? "" : "together "
+            let all = difference.columns.isEmpty ? " and leaves no other column to compare" : ""
             session.remark(
-                names.count == 1
-                    ? "rows are matched by \(columns), which is unique in both files; choose other columns with --key"
-                    : "rows are matched by \(columns), which together are unique in both files; choose other columns with --key")
-        case .wholeRows:
-            if let flag = changes != nil ? "changes" : arguments.has("tolerance") ? "tolerance" : nil {
+                "rows are matched by \(columns), which \(together)is unique in both files\(all); choose other columns with --key")
+        case .wholeRows(let nearly):
+            if changes != nil {
                 throw FirnError(
-                    .usage, "--\(flag) needs a key by which rows are matched, and no column identifies the rows of both files",
+                    .usage, "--changes needs a key by which rows are matched, and no column identifies the rows of both files",
                     advice: "name the columns that identify a row: --key NAME[,NAME…]")
             }
+            let column = nearly.map {
+                "; \"\($0.name)\" is unique except in \(Quantity.count($0.rows, "row")): --key \($0.name) --duplicates first compares the others"
+            }
             session.remark(
-                "no column identifies the rows of both files, so whole rows are matched, and a changed row is removed and added; choose a key with --key"
-            )
+                "no column identifies the rows of both files, so whole rows are matched, and a changed row is removed and added"
+                    + (column ?? "; choose a key with --key"))
+            if arguments.has("tolerance") { session.remark("--tolerance does not apply to whole rows") }
         }
     }
 
     /// Reports the columns whose original texts differ although their values may be equal.
     func remarkTexts(_ old: any Table, _ new: any Table, names: (old: String, new: String), key: [String]) throws(FirnError) {
-        let left = arguments.names("ignore"), chosen = arguments.names("columns")
+        let left = arguments.columnNames("ignore"), chosen = arguments.columnNames("columns")
         let areVersions = Paths.isSame(Address(names.old).path, Address(names.new).path)
         let texts = try KeptTexts.differing(old, new, key: key, in: names, areVersions: areVersions)
         for (column, old, new) in texts where !left.contains(column) && (chosen.isEmpty || chosen.contains(column)) {
@@ -91,6 +99,16 @@ struct DiffCommand {
                 "column \"\(column)\": original texts that are not values differ (\(counts)); values are compared"
                     + (arguments.has("changes") ? ", and the changes contain no original texts" : ", not texts"))
         }
+    }
+
+    /// Returns both tables. One without rows whose columns are unknown, as of an empty array of JSON, gets those of the other.
+    private static func withSameColumns(_ old: any Table, _ new: any Table) -> (old: any Table, new: any Table) {
+        func isUnknown(_ table: any Table, _ other: any Table) -> Bool {
+            table.rowCount == 0 && table.type.key.isEmpty && !table.type.columns.contains { other.type.index(of: $0.name) != nil }
+        }
+        func empty(_ other: any Table) -> any Table { MemoryTable(other.type, schema: other.schema, batches: []) }
+        if isUnknown(new, old) { return (old, empty(old)) }
+        return isUnknown(old, new) ? (empty(new), new) : (old, new)
     }
 
     /// Returns the key of a table if the other one has some of its columns as fields of objects only (`convert --key a.b`).
@@ -125,9 +143,9 @@ struct DiffCommand {
     /// Returns the options of the comparison, from the flags. The names are used in messages.
     func options(_ oldName: String, _ newName: String) throws(FirnError) -> DifferenceOptions {
         var options = DifferenceOptions()
-        options.key = arguments.names("key")
-        options.columns = arguments.names("columns")
-        options.ignore = arguments.names("ignore")
+        options.key = arguments.columnNames("key")
+        options.columns = arguments.columnNames("columns")
+        options.ignore = arguments.columnNames("ignore")
         options.tolerance = try arguments.number("tolerance") ?? 0
         guard options.tolerance >= 0 else { throw FirnError(.usage, "--tolerance takes a number that is not negative") }
         options.duplicates = arguments.text("duplicates") == "first" ? .takeFirst : .refuse

@@ -80,7 +80,7 @@ struct HashCommand {
 
     private func options(_ file: OpenedFile, _ progress: Progress) throws(FirnError) -> ContentHash.Options {
         var options = ContentHash.Options()
-        if arguments.has("key") { options.key = arguments.names("key") }
+        if arguments.has("key") { options.key = arguments.columnNames("key") }
         options.eachColumn = arguments.has("each-column")
         options.name = file.name
         options.threads = try session.threads()

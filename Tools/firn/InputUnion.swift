@@ -32,6 +32,8 @@ final class InputUnion {
     /// What was guessed about the notation of each input, and padded or left out for it.
     var guesses: [String] { notes.lines }
     private var notes: RepeatedRemarks
+    /// Why columns are text in some of the inputs.
+    private(set) var textReasons = RepeatedReasons()
     /// The inputs that stay open between the two readings.
     private(set) var held: [Int: OpenedFile] = [:]
     /// Inputs that can be opened only once.
@@ -134,6 +136,7 @@ final class InputUnion {
             attributes.add(file.schema.otherAttributes)
             if index == 0 { note(first: type) } else { note(type, file) }
             for guess in reader?.guesses ?? [] { notes.add(guess, of: file.name) }
+            for (column, reason) in reader?.textReasons ?? [] { textReasons.add(reason, for: column, of: file.name) }
             members.append(member)
             rowCounts.append(0)
             let stays = staysOpen(file)

@@ -4,7 +4,8 @@ import FirnExchange
 import FirnSQL
 import FirnTable
 
-/// The names of the tables of `firn sql`: the name of the type, or `FILE_Type` if several inputs have a type of that name.
+/// The names of the tables of `firn sql`: the name of the type, or `FILE_Type` if several inputs have a type of that name. The only type of
+/// a file is also a table with the name of the file.
 struct SQLNames {
     /// The types of one input.
     private struct Source {
@@ -43,6 +44,14 @@ struct SQLNames {
                 try connection.add(source.file, type: type, as: name)
                 given.append(name)
             }
+        }
+        // The only type of a file has the name of the file too, if no type has it.
+        let stems = Dictionary(grouping: sources.map(\.prefix), by: NameTable.folded).mapValues(\.count)
+        for source in sources where source.types.count == 1 && stems[NameTable.folded(source.prefix)] == 1 {
+            let known = Set(given.map(NameTable.folded)), prefix = NameTable.folded(source.prefix)
+            guard !prefix.isEmpty, !known.contains(prefix), counts[prefix] == nil else { continue }
+            try connection.add(source.file, type: source.types[0], as: source.prefix)
+            given.append(source.prefix)
         }
         return given
     }

@@ -6,7 +6,7 @@ extension Session {
         for file in files {
             guard case .stream(let reader) = file.content else { continue }
             for (column, reason) in reader.textReasons where query.mentions(column) {
-                remark(files.count > 1 ? "\(file.name): \(reason)" : reason)
+                remark(files.count > 1 && file.union == nil ? "\(file.name): \(reason)" : reason)
             }
         }
     }

@@ -127,3 +127,24 @@ struct RepeatedRemarks {
         return lines
     }
 }
+
+/// Why columns are text in some of several inputs: for each column the first reason, and in how many more inputs it is text.
+struct RepeatedReasons {
+    private var order: [String] = []
+    private var reasons: [String: (first: String, others: Int)] = [:]
+
+    mutating func add(_ reason: String, for column: String, of input: String) {
+        if reasons[column] != nil {
+            reasons[column]?.others += 1
+        } else {
+            order.append(column)
+            reasons[column] = ("\(input): \(reason)", 0)
+        }
+    }
+
+    var lines: [(column: String, reason: String)] {
+        order.compactMap { column in
+            reasons[column].map { (column, $0.first + ($0.others > 0 ? "; and in \(Quantity.count($0.others, "more input"))" : "")) }
+        }
+    }
+}

@@ -21,6 +21,7 @@ final class UnitedReader: BatchReader {
 
     var remarks: [String] { union.remarks + (position < union.operands.count ? union.guesses : notes.lines) }
     var guesses: [String] { union.guesses }
+    var textReasons: [(column: String, reason: String)] { union.textReasons.lines }
 
     func next() throws(FirnError) -> (type: String, batch: Batch)? {
         let root = schema.types[0]

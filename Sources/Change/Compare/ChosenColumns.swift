@@ -16,7 +16,7 @@ struct ChosenColumns {
         if names.isEmpty { throw try Self.missingKey(old, new, options) }
         key = names.map { ColumnPairing($0, old: old, new: new) }
         for pairing in key {
-            if options.matching == .wholeRows { break }
+            if case .wholeRows = options.matching { break }
             for type in [pairing.old.column.type, pairing.new.column.type] where type.isCollection || type.kind == .embedded {
                 throw FirnError(
                     .usage, "the column \"\(pairing.name)\" cannot be a key: its type is \(type.name)",
@@ -30,7 +30,8 @@ struct ChosenColumns {
     private static func require(_ name: String, _ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
         for (table, side) in [(old, DifferenceSide.old), (new, .new)] where table.type.index(of: name) == nil {
             throw FirnError(
-                .usage, "the key column \"\(name)\" does not exist", at: .init(file: options.name(side)), advice: listing(table.type))
+                .usage, "the key column \"\(name)\" does not exist", at: .init(file: options.name(side)),
+                advice: Suggestion.question(for: name, among: table.type.columns.map(\.name)) ?? listing(table.type))
         }
     }
 
@@ -50,7 +51,7 @@ struct ChosenColumns {
     }
 
     private static func missingKey(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) -> FirnError {
-        let guess = try KeyGuess.guess(old, new, options)
+        let guess = try KeyGuess(old, new, options).names
         let advice =
             guess.map { "choose one with --key; unique in both files: --key " + $0.joined(separator: ",") }
             ?? "name the columns that identify a row: --key NAME[,NAME…]"

@@ -25,7 +25,14 @@ package final class TableDifference: Sendable {
         /// By columns that were found to be unique in both tables.
         case foundKey([String])
         /// Rows that are equal in all compared columns are the same row, as often as both tables have it. No row is changed.
-        case wholeRows
+        /// `nearly`: a column that would be the key, but for a few rows.
+        case wholeRows(nearly: Nearly?)
+    }
+
+    /// A column whose values identify all rows of both tables but a few.
+    package struct Nearly: Sendable, Equatable {
+        package let name: String
+        package let rows: Int
     }
 
     package var matching: Matching { options.matching }
@@ -86,12 +93,13 @@ package final class TableDifference: Sendable {
         guard options.findsKey, !ChosenColumns.haveKey(resolved.old, resolved.new, options) else {
             return try compute(resolved, plain: (old, new), options)
         }
-        if let names = try KeyGuess.guess(resolved.old, resolved.new, options) {
+        let guess = try KeyGuess(resolved.old, resolved.new, options)
+        if let names = guess.names {
             (options.key, options.matching) = (names, .foundKey(names))
             return try compute(resolved, plain: (old, new), options)
         }
         let rows = try WholeRows(resolved.old, resolved.new, options)
-        (options.key, options.matching) = (rows.key, .wholeRows)
+        (options.key, options.matching) = (rows.key, .wholeRows(nearly: guess.nearly.map { Nearly(name: $0.name, rows: $0.rows) }))
         return try compute((rows.old, rows.new), plain: (old, new), options)
     }
 
@@ -197,7 +205,7 @@ package final class TableDifference: Sendable {
     }
 
     private static func shownKey(_ key: [ColumnPairing], _ options: DifferenceOptions) -> [ComparedColumn] {
-        guard options.matching != .wholeRows else { return [] }
+        if case .wholeRows = options.matching { return [] }
         return key.map { ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index) }
     }
 
