@@ -32,12 +32,7 @@ package final class JSONWriter: BatchWriter {
 
     package var remarks: [String] {
         var remarks: [String] = []
-        if loss.nonFinite > 0 {
-            remarks.append(
-                loss.nonFinite == 1
-                    ? "1 value that is not a finite number was written as null"
-                    : "\(loss.nonFinite) values that are not finite numbers were written as null")
-        }
+        if loss.nonFinite > 0 { remarks.append(JSONString.remark(notFinite: loss.nonFinite)) }
         if hasLeftOutDocument { remarks.append("the JSON around the rows in their document was left out") }
         if loss.textStrings > 0 {
             remarks.append(

@@ -2,6 +2,13 @@
 ///
 /// It is the one place where Firn writes them itself; json-c (`JSONDocument` of FirnJSON) parses and prints whole documents.
 package enum JSONString {
+    /// The remark about numbers that JSON cannot write, and that are written as null.
+    package static func remark(notFinite count: Int) -> String {
+        count == 1
+            ? "1 value that is not a finite number was written as null"
+            : "\(count) values that are not finite numbers were written as null"
+    }
+
     /// How backspace and form feed are escaped. Line feed, carriage return and tab are `\n`, `\r` and `\t` in both.
     package enum Escapes: Sendable {
         /// `\b` and `\f`.

@@ -41,6 +41,17 @@ import Testing
         #expect(try scratch.firn("diff", "base.firn", "new.csv").code == 0)
     }
 
+    @Test func `numbers that JSON cannot write are null in a difference, with a remark`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,d\n1,1.5\n2,NaN\n3,2.5\n")
+        try scratch.write("b.csv", "id,d\n1,1.5\n2,Infinity\n3,3.5\n4,-Infinity\n")
+        let run = try scratch.firn("diff", "a.csv", "b.csv", "--key", "id", "--json")
+        #expect(run.out.contains(#"{"kind":"changed","key":{"id":2},"cells":{"d":{"old":null,"new":null}}}"#))
+        #expect(run.errors.contains("2 values that are not finite numbers were written as null"))
+        let finite = try scratch.firn("diff", "a.csv", "b.csv", "--key", "id", "--json", "--limit", "0")
+        #expect(!finite.errors.contains("not finite"))
+    }
+
     @Test func `files without a unique column are compared by whole rows`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "x,y\n1,1\n1,1\n1,1\n2,5\n")

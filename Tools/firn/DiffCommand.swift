@@ -177,7 +177,10 @@ struct DiffCommand {
         }
         let limit = try arguments.count("limit")
         switch format {
-        case "ndjson": try DiffLines(difference, session.out).write(kinds, limit: limit)
+        case "ndjson":
+            var lines = DiffLines(difference, session.out)
+            try lines.write(kinds, limit: limit)
+            for remark in lines.remarks { session.remark(remark) }
         case "summary" where isJSON: try DiffLines(difference, session.out).writeSummary()
         case "summary": try DiffSummary(difference, session.outStyle).write(to: session.out)
         default:

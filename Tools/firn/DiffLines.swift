@@ -20,6 +20,8 @@ struct DiffLines {
     /// The key columns, and the compared columns, as members.
     private let key: [(name: String, old: Notation, new: Notation)]
     private let cells: [(name: String, old: Notation, new: Notation)]
+    /// How many values were written as null because JSON has no numbers for them.
+    private var notFinite = 0
 
     /// A column of added and removed rows, with its name as JSON and a colon.
     private struct Member {
@@ -47,8 +49,10 @@ struct DiffLines {
         cells = members(difference.columns, ":{")
     }
 
+    var remarks: [String] { notFinite > 0 ? [JSONString.remark(notFinite: notFinite)] : [] }
+
     /// Prints at most `limit` entries of the given kinds, and always the schema and the summary.
-    func write(_ kinds: Set<DifferenceEntry.Kind>, limit: Int?) throws(FirnError) {
+    mutating func write(_ kinds: Set<DifferenceEntry.Kind>, limit: Int?) throws(FirnError) {
         try writeSchema()
         let readers = difference.readers()
         var left = limit ?? .max, line = ""
@@ -96,7 +100,7 @@ struct DiffLines {
             "\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)"
     }
 
-    private func append(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader), to line: inout String) throws(FirnError) {
+    private mutating func append(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader), to line: inout String) throws(FirnError) {
         switch entry {
         case .removed: line += "{\"kind\":\"removed\",\"key\":{"
         case .added: line += "{\"kind\":\"added\",\"key\":{"
@@ -107,7 +111,7 @@ struct DiffLines {
         for (i, value) in try difference.keyValues(entry, readers).enumerated() {
             if i > 0 { line += "," }
             line += key[i].name
-            line += nestedText(value, notation: isRemoved ? key[i].old : key[i].new)
+            line += text(value, notation: isRemoved ? key[i].old : key[i].new)
         }
         switch entry {
         case .removed(let row):
@@ -125,7 +129,7 @@ struct DiffLines {
     }
 
     /// Appends the changed parts of a cell.
-    private func append(
+    private mutating func append(
         _ index: Int, _ rows: (old: RowLocation, new: RowLocation), _ readers: (old: RowReader, new: RowReader), isFirst: inout Bool,
         to line: inout String
     ) throws(FirnError) {
@@ -141,7 +145,7 @@ struct DiffLines {
                 let path = ([.string(column.name)] + edit.path).map { nestedText($0) }.joined(separator: ",")
                 line += "\(JSONString.quoted(edit.text(column.name))):{\"path\":[\(path)],"
             }
-            var texts = (old: nestedText(edit.old, notation: notations.old), new: nestedText(edit.new, notation: notations.new))
+            var texts = (old: text(edit.old, notation: notations.old), new: text(edit.new, notation: notations.new))
             // A notation of days, for example, omits the times of day by which they differ.
             if texts.old == texts.new { texts = (nestedText(edit.old), nestedText(edit.new)) }
             if edit.kind != .added { line += "\"old\":" + texts.old }
@@ -151,11 +155,29 @@ struct DiffLines {
         }
     }
 
-    private func append(_ row: RowLocation, _ reader: RowReader, _ members: [Member], to line: inout String) throws(FirnError) {
+    private mutating func append(_ row: RowLocation, _ reader: RowReader, _ members: [Member], to line: inout String) throws(FirnError) {
         for (i, member) in members.enumerated() {
             if i > 0 { line += "," }
             line += member.name
-            line += nestedText(try reader.shownValue(row, member.position), notation: member.notation)
+            line += text(try reader.shownValue(row, member.position), notation: member.notation)
+        }
+    }
+
+    private mutating func text(_ value: Value, notation: Notation) -> String {
+        notFinite += value.notFinite
+        return nestedText(value, notation: notation)
+    }
+}
+
+extension Value {
+    /// How many of the numbers within a value are NaN or infinite.
+    fileprivate var notFinite: Int {
+        switch self {
+        case .double(let number): number.isFinite ? 0 : 1
+        case .float(let number): number.isFinite ? 0 : 1
+        case .list(let values), .set(let values): values.reduce(0) { $0 + $1.notFinite }
+        case .map(let entries), .object(let entries): entries.reduce(0) { $0 + $1.value.notFinite }
+        default: 0
         }
     }
 }

@@ -47,8 +47,8 @@ extension Accumulator {
         return sum + reals[group]
     }
 
-    private var scalePower: Double { powers[scale ?? 0] }
+    private var scalePower: Double { powersOfTen[scale ?? 0] }
 }
 
 /// The powers of ten that are doubles, as far as scales need them.
-private let powers: [Double] = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15]
+let powersOfTen: [Double] = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15]

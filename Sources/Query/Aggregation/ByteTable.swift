@@ -125,10 +125,14 @@ struct ByteTable: Sendable {
                 }
             }
             keys.withRows { keys in
-                for j in 0..<texts.count where out[j] == .max || !ByteTable.isSame(keys[Int(out[j])], texts[j]) {
+                // Without branches on what is found, which the processor cannot predict.
+                for j in 0..<texts.count {
+                    let text = texts[j], isFree = out[j] == .max
+                    let key = isFree ? text : keys[Int(out[j])]
+                    let isMissed = isFree || !ByteTable.isSame(key, text)
                     missed[count] = Int32(truncatingIfNeeded: j)
-                    count &+= 1
-                    bytes &+= texts.length(j)
+                    count &+= isMissed ? 1 : 0
+                    bytes &+= isMissed ? text.count : 0
                 }
             }
             if count > 0 { add(UnsafeBufferPointer(rebasing: missed[..<count]), bytes: bytes, of: texts, hashes, out) }

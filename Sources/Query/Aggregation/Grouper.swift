@@ -238,15 +238,11 @@ final class Grouper: @unchecked Sendable {
         guard round.rows > 0 else { return }
         try hold(scan)
         let count = round.rows
-        scratch.begin(arrays: 3, bytes: count * 12)
-        let all = scratch.array(count, of: Int32.self), numbers = scratch.array(count, of: UInt32.self)
-        let found = scratch.array(count, of: UInt32.self)
-        for j in 0..<count {
-            all[j] = Int32(truncatingIfNeeded: j)
-            found[j] = 0
-        }
+        scratch.begin(arrays: 2, bytes: count * 8)
+        let numbers = scratch.array(count, of: UInt32.self), found = scratch.array(count, of: UInt32.self)
+        found.initialize(repeating: 0, count: count)
         for i in plan.keys.indices {
-            tables[i].numbers(round.keys[i], UnsafeBufferPointer(start: all, count: count), into: numbers)
+            tables[i].numbers(ofAll: round.keys[i], into: numbers)
             chains[i].numbers(UnsafeBufferPointer(start: numbers, count: count), found)
         }
         growCounts()

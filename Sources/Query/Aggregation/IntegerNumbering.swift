@@ -193,25 +193,22 @@ struct IntegerNumbering: Sendable {
     }
 
     private mutating func sorted(_ sought: UnsafeBufferPointer<Int64>, into out: UnsafeMutablePointer<UInt32>, _ threads: Int) {
-        scratch.begin(arrays: 4, bytes: sought.count * (PartSort.bytes + 12))
+        scratch.begin(arrays: 3, bytes: sought.count * (PartSort.bytes + 12))
         let order = PartSort(sought.count, in: scratch) { parts.table(IntegerTable.mixed(sought[$0])) }
         let words = scratch.array(sought.count, of: Int64.self), numbers = scratch.array(sought.count, of: UInt32.self)
         order.sort { j, _, at in words[at] = sought[j] }
         tables.withUnsafeMutableBufferPointer { tables in
-            nonisolated(unsafe) let (tables, words, numbers, out) = (tables, words, numbers, out)
+            nonisolated(unsafe) let (tables, words, numbers) = (tables, words, numbers)
             parallel(count: tables.count, threads: threads) { t in
                 let first = order.starts[t], count = order.starts[t + 1] - first
                 tables[t].numbers(UnsafeBufferPointer(start: words + first, count: count), into: numbers + first)
-                order.put(numbers + first, of: t, into: out)
             }
         }
-        finish(out, sought.count)
+        parts.assign(order, numbers, into: out, of: mostKeys)
     }
 
-    /// Replaces the places of a batch with numbers.
-    private mutating func finish(_ batch: UnsafeMutablePointer<UInt32>, _ count: Int) {
-        parts.assign(UnsafeMutableBufferPointer(start: batch, count: count), of: tables.reduce(0) { max($0, $1.keys.count) })
-    }
+    /// The number of keys of the table that has the most.
+    private var mostKeys: Int { tables.reduce(0) { max($0, $1.keys.count) } }
 
     /// Writes the numbers of all keys of another table.
     mutating func numbers(of other: IntegerNumbering, into out: UnsafeMutablePointer<UInt32>, threads: Int) {
@@ -228,6 +225,6 @@ struct IntegerNumbering: Sendable {
                 }
             }
         }
-        finish(out, other.count)
+        parts.assign(UnsafeMutableBufferPointer(start: out, count: other.count), of: mostKeys)
     }
 }

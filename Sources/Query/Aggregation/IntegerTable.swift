@@ -63,35 +63,40 @@ struct IntegerTable: Sendable {
     }
 
     private mutating func vector(_ sought: UnsafeBufferPointer<Int64>, _ out: UnsafeMutablePointer<UInt32>) {
-        var missing = 0
-        slots.withUnsafeBufferPointer { slots in
-            for j in sought.indices { out[j] = slots[Int(truncatingIfNeeded: IntegerTable.hash(sought[j], isKeyed) >> shift)] }
-        }
-        keys.withUnsafeBufferPointer { keys in
-            for j in sought.indices {
-                // The value of a free slot is not less than the number of keys.
-                let found = Int(out[j])
-                if found >= keys.count || keys[found] != sought[j] {
-                    out[j] = .max
-                    missing &+= 1
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: sought.count) { missed in
+            var count = 0
+            slots.withUnsafeBufferPointer { slots in
+                for j in sought.indices { out[j] = slots[Int(truncatingIfNeeded: IntegerTable.hash(sought[j], isKeyed) >> shift)] }
+            }
+            keys.withUnsafeBufferPointer { keys in
+                guard let last = UInt32(exactly: keys.count - 1) else {
+                    for j in sought.indices { missed[j] = Int32(truncatingIfNeeded: j) }
+                    return count = sought.count
+                }
+                // Without branches on what is found, which the processor cannot predict. The value of a free slot is above the last number.
+                for j in sought.indices {
+                    missed[count] = Int32(truncatingIfNeeded: j)
+                    count &+= keys[Int(min(out[j], last))] != sought[j] || out[j] > last ? 1 : 0
                 }
             }
+            if count > 0 { add(UnsafeBufferPointer(rebasing: missed[..<count]), of: sought, out) }
         }
-        if missing > 0 { add(sought, out, missing) }
     }
 
-    /// Looks up the keys that are not in their first slot (`.max` in `out`), and appends those that are new.
-    private mutating func add(_ sought: UnsafeBufferPointer<Int64>, _ out: UnsafeMutablePointer<UInt32>, _ missing: Int) {
+    /// Looks up the keys that are not in their first slot, and appends those that are new.
+    private mutating func add(
+        _ missed: UnsafeBufferPointer<Int32>, of sought: UnsafeBufferPointer<Int64>, _ out: UnsafeMutablePointer<UInt32>
+    ) {
         let known = keys.count
-        trap(unless: known + missing < Int(UInt32.max) - 1, "more than 2^32 distinct values")
-        grow(for: missing)
-        keys.append(contentsOf: repeatElement(0, count: missing))
+        trap(unless: known + missed.count < Int(UInt32.max) - 1, "more than 2^32 distinct values")
+        grow(for: missed.count)
+        keys.append(contentsOf: repeatElement(0, count: missed.count))
         let mask = slots.count &- 1, isKeyed = isKeyed, shift = shift
         var count = known, farthest = 0
         slots.withUnsafeMutableBufferPointer { slots in
             keys.withUnsafeMutableBufferPointer { keys in
-                for j in sought.indices where out[j] == .max {
-                    let key = sought[j], first = Int(truncatingIfNeeded: IntegerTable.hash(key, isKeyed) >> shift)
+                for m in missed {
+                    let j = Int(m), key = sought[j], first = Int(truncatingIfNeeded: IntegerTable.hash(key, isKeyed) >> shift)
                     var at = first
                     while slots[at] != .max, keys[Int(slots[at])] != key { at = (at &+ 1) & mask }
                     if slots[at] == .max {
@@ -104,7 +109,7 @@ struct IntegerTable: Sendable {
                 }
             }
         }
-        keys.removeLast(known + missing - count)
+        keys.removeLast(known + missed.count - count)
         if farthest > IntegerTable.reach, !isKeyed {
             self.isKeyed = true
             fillSlots(among: slots.count)

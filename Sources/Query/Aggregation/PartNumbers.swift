@@ -57,6 +57,24 @@ struct PartNumbers: Sendable {
         for i in 0..<keys { body(i, numbers[i * PartNumbers.tables + table]) }
     }
 
+    /// Writes the numbers of a batch, which are assigned in its order. `found` are the numbers of the sorted keys in their tables. No table has
+    /// more than `keys` keys.
+    mutating func assign(
+        _ order: PartSort, _ found: UnsafePointer<UInt32>, into out: UnsafeMutablePointer<UInt32>, of keys: Int
+    ) {
+        grow(keys)
+        numbers.withUnsafeMutableBufferPointer { numbers in
+            order.sort { j, table, at in
+                let place = PartNumbers.place(found[at], in: table)
+                if numbers[Int(place)] == .max {
+                    numbers[Int(place)] = UInt32(truncatingIfNeeded: places.count)
+                    places.append(place)
+                }
+                out[j] = numbers[Int(place)]
+            }
+        }
+    }
+
     /// Replaces places with numbers, which are assigned in the order of the batch. No table has more than `keys` keys.
     mutating func assign(_ batch: UnsafeMutableBufferPointer<UInt32>, of keys: Int) {
         grow(keys)
@@ -73,23 +91,21 @@ struct PartNumbers: Sendable {
     }
 }
 
-/// The keys of a batch, sorted by table. Its arrays are those of the current batch of a `Scratch`.
+/// The order of the keys of a batch by table. Its array is one of the current batch of a `Scratch`.
 struct PartSort: @unchecked Sendable {
     private let tables: UnsafeMutablePointer<UInt8>
-    /// The keys of table t are rows[starts[t] ..< starts[t + 1]], which ascend.
-    private let rows: UnsafeMutablePointer<UInt32>
+    /// The sorted keys of table t are those at starts[t] ..< starts[t + 1], in the order of the batch.
     private(set) var starts = [Int](repeating: 0, count: PartNumbers.tables + 1)
     private let count: Int
 
     /// The bytes that it needs for each key.
-    static let bytes = 5
+    static let bytes = 1
 
-    /// Counts the keys of each table, which `table` returns. `sort` must be called next.
+    /// Counts the keys of each table, which `table` returns.
     @inline(__always)
     init(_ count: Int, in scratch: Scratch, table: (Int) -> Int) {
         self.count = count
         tables = scratch.array(count, of: UInt8.self)
-        rows = scratch.array(count, of: UInt32.self)
         starts.withUnsafeMutableBufferPointer { starts in
             for j in 0..<count {
                 let at = table(j)
@@ -108,15 +124,8 @@ struct PartSort: @unchecked Sendable {
             for j in 0..<count {
                 let table = Int(tables[j]), at = ends[table]
                 ends[table] = at &+ 1
-                rows[at] = UInt32(truncatingIfNeeded: j)
                 put(j, table, at)
             }
         }
-    }
-
-    /// Writes the places of the keys of a table to their positions in the batch. `numbers` are their numbers in the table.
-    func put(_ numbers: UnsafePointer<UInt32>, of table: Int, into out: UnsafeMutablePointer<UInt32>) {
-        let first = starts[table]
-        for i in first..<starts[table &+ 1] { out[Int(rows[i])] = PartNumbers.place(numbers[i &- first], in: table) }
     }
 }

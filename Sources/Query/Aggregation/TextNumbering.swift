@@ -80,28 +80,30 @@ struct TextNumbering: Sendable {
 
     private mutating func sorted(_ sought: TextRows, into out: UnsafeMutablePointer<UInt32>, _ threads: Int) {
         let count = sought.count
-        scratch.begin(arrays: 7, bytes: count * (PartSort.bytes + 28) + PartNumbers.tables * 8 + sought.bytes)
-        let hashes = scratch.array(count, of: UInt64.self)
+        scratch.begin(arrays: 5, bytes: count * (PartSort.bytes + 24))
+        let unsorted = scratch.array(count, of: UInt64.self), hashes = scratch.array(count, of: UInt64.self)
+        let rows = scratch.array(count, of: Int32.self), numbers = scratch.array(count, of: UInt32.self)
         let order = PartSort(count, in: scratch) { j in
-            hashes[j] = ByteTable.mixed(sought[j])
-            return parts.table(hashes[j])
+            unsorted[j] = ByteTable.mixed(sought[j])
+            return parts.table(unsorted[j])
         }
-        let copies = SortedTexts(sought, hashes, order, in: scratch)
+        order.sort { j, _, at in
+            hashes[at] = unsorted[j]
+            rows[at] = Int32(truncatingIfNeeded: sought.row(j))
+        }
         tables.withUnsafeMutableBufferPointer { tables in
-            nonisolated(unsafe) let (tables, out) = (tables, out)
+            nonisolated(unsafe) let (tables, sought, hashes, rows, numbers) = (tables, sought, hashes, rows, numbers)
             parallel(count: tables.count, threads: threads) { t in
-                let first = order.starts[t], numbers = copies.numbers + first
-                tables[t].numbers(copies.texts(t), copies.hashes + first, into: numbers)
-                order.put(numbers, of: t, into: out)
+                let first = order.starts[t]
+                let share = sought.ofRows(UnsafeBufferPointer(start: rows + first, count: order.starts[t + 1] - first))
+                tables[t].numbers(share, hashes + first, into: numbers + first)
             }
         }
-        finish(out, sought.count)
+        parts.assign(order, numbers, into: out, of: mostKeys)
     }
 
-    /// Replaces the places of a batch with numbers.
-    private mutating func finish(_ batch: UnsafeMutablePointer<UInt32>, _ count: Int) {
-        parts.assign(UnsafeMutableBufferPointer(start: batch, count: count), of: tables.reduce(0) { max($0, $1.keys.count) })
-    }
+    /// The number of keys of the table that has the most.
+    private var mostKeys: Int { tables.reduce(0) { max($0, $1.keys.count) } }
 
     /// Writes the numbers of all keys of another table.
     mutating func numbers(of other: TextNumbering, into out: UnsafeMutablePointer<UInt32>, threads: Int) {
@@ -118,53 +120,6 @@ struct TextNumbering: Sendable {
                 }
             }
         }
-        finish(out, other.count)
-    }
-}
-
-/// Copies of the texts of a batch, sorted by table, so that a table reads its share one after another. Its arrays are those of the current
-/// batch of a `Scratch`.
-private struct SortedTexts: @unchecked Sendable {
-    let hashes: UnsafeMutablePointer<UInt64>
-    /// Room for the numbers of the texts in their tables.
-    let numbers: UnsafeMutablePointer<UInt32>
-    /// The texts of table t have one offset more than texts, from `order.starts[t] + t` on.
-    private let offsets: UnsafeMutablePointer<Int>
-    private let bytes: UnsafeMutableRawPointer
-    private let order: PartSort
-
-    init(_ texts: TextRows, _ unsorted: UnsafePointer<UInt64>, _ order: PartSort, in scratch: Scratch) {
-        self.order = order
-        let hashes = scratch.array(texts.count, of: UInt64.self), offsets = scratch.array(texts.count + PartNumbers.tables, of: Int.self)
-        numbers = scratch.array(texts.count, of: UInt32.self)
-        (self.hashes, self.offsets) = (hashes, offsets)
-        var ends = [Int](repeating: 0, count: PartNumbers.tables)
-        ends.withUnsafeMutableBufferPointer { ends in
-            order.sort { j, table, at in
-                hashes[at] = unsorted[j]
-                ends[table] &+= texts.length(j)
-            }
-        }
-        var total = 0
-        for t in ends.indices {
-            let size = ends[t]
-            ends[t] = total
-            offsets[order.starts[t] + t] = total
-            total += size
-        }
-        let bytes = UnsafeMutableRawPointer(scratch.array(total, of: UInt8.self))
-        self.bytes = bytes
-        ends.withUnsafeMutableBufferPointer { ends in
-            order.sort { j, table, at in
-                texts.copy(j, to: bytes + ends[table])
-                ends[table] &+= texts.length(j)
-                offsets[at &+ table &+ 1] = ends[table]
-            }
-        }
-    }
-
-    func texts(_ table: Int) -> TextRows {
-        let first = order.starts[table]
-        return TextRows(bytes: bytes, offsets: offsets + first + table, count: order.starts[table + 1] - first)
+        parts.assign(UnsafeMutableBufferPointer(start: out, count: other.count), of: mostKeys)
     }
 }

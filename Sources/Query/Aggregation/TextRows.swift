@@ -15,8 +15,9 @@ struct TextRows {
         self.count = count
     }
 
+    /// The row of a text.
     @inline(__always)
-    private func row(_ index: Int) -> Int { rows.map { Int($0[index]) } ?? index }
+    func row(_ index: Int) -> Int { rows.map { Int($0[index]) } ?? index }
 
     @inline(__always)
     subscript(index: Int) -> UnsafeRawBufferPointer {
@@ -50,9 +51,10 @@ struct TextRows {
         }
     }
 
-    /// The total length.
-    /// - Complexity: O(1) without `rows`, otherwise O(n).
-    var bytes: Int { rows == nil ? offsets[count] &- offsets[0] : (0..<count).reduce(0) { $0 &+ length($1) } }
+    /// Returns the texts of other rows, which must exist.
+    func ofRows(_ rows: UnsafeBufferPointer<Int32>) -> TextRows {
+        TextRows(bytes: start, offsets: offsets, rows: rows.baseAddress, count: rows.count)
+    }
 
     /// Returns at most `limit` texts from `first` on.
     func dropping(_ first: Int, keeping limit: Int) -> TextRows {

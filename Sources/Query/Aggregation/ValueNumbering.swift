@@ -108,6 +108,19 @@ struct ValueNumbering: Sendable {
         }
     }
 
+    /// Writes the numbers of all rows.
+    mutating func numbers(ofAll column: Column, into out: UnsafeMutablePointer<UInt32>, threads: Int = 1) {
+        if isWhole, column.present == nil {
+            column.words.withUnsafeBufferPointer { words.numbers($0, into: out, threads: threads) }
+            for j in 0..<column.count { out[j] &+= 1 }
+            return store.count = words.count + 1
+        }
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: column.count) { rows in
+            for j in rows.indices { rows[j] = Int32(truncatingIfNeeded: j) }
+            numbers(column, UnsafeBufferPointer(rows), into: out, threads: threads)
+        }
+    }
+
     /// Writes the numbers of rows that have a value.
     private mutating func presentNumbers(
         _ column: Column, _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>, _ threads: Int
