@@ -100,7 +100,9 @@ struct DiffLines {
             "\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)"
     }
 
-    private mutating func append(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader), to line: inout String) throws(FirnError) {
+    private mutating func append(
+        _ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader), to line: inout String
+    ) throws(FirnError) {
         switch entry {
         case .removed: line += "{\"kind\":\"removed\",\"key\":{"
         case .added: line += "{\"kind\":\"added\",\"key\":{"
