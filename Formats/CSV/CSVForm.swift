@@ -56,6 +56,7 @@ struct CSVOddities: Sendable {
     var isLenient = false
 
     var isFaulty: Bool { innerQuotes > 0 || literalQuotes > 0 }
+    var isAny: Bool { isFaulty || unclosed != nil || spaced > 0 || isLenient }
 }
 
 /// Reads one record at a time, of any form.

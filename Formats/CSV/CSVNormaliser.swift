@@ -19,6 +19,8 @@ final class CSVNormaliser: CSVSource {
     private let text: CSVText
     private let layout: CSVLayout
     private let marks: CSVMarks
+    /// Whether a record of the right number of cells without oddities is a row as it is.
+    private let keepsRecords: Bool
     private var reader: CSVRecordReader
     private var out: [UInt8] = []
     private var outAt = 0
@@ -41,7 +43,9 @@ final class CSVNormaliser: CSVSource {
         self.leavesOut = leavesOut
         self.text = text
         self.layout = layout
-        marks = layout.form.marks
+        let form = layout.form
+        marks = form.marks
+        keepsRecords = form.delimiter == [marks.delimiter] && form.escape == nil && (form.quote == nil || form.quote == marks.quote)
         try text.rewind()
         reader = try CSVRecordReader(text, layout.form)
     }
@@ -90,6 +94,13 @@ final class CSVNormaliser: CSVSource {
         }
         try input.note(bytes: out.count + 2 * reader.range.count)
         let skipped = isHeader && layout.namesRows ? 1 : 0
+        if keepsRecords, skipped == 0, scan.cells.count == layout.width, !scan.oddities.isAny,
+            layout.form.quote != nil || !reader.content.contains(marks.quote)
+        {
+            out.append(contentsOf: reader.content)
+            out.append(10)
+            return true
+        }
         for column in 0..<layout.width {
             if column > 0 { out.append(marks.delimiter) }
             if scan.cells.indices.contains(column - skipped) { append(scan.cells[column - skipped]) }

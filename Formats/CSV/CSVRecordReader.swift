@@ -55,7 +55,7 @@ final class CSVRecordReader {
                 if start == filled { return false }
                 if filled - start >= form.comment.count || isLast, scan.scan(buffer, from: start, to: filled, isLast: isLast) {
                     range = start..<scan.next
-                    isMark = lookForMark(Array(buffer[start..<scan.contentEnd]))
+                    isMark = lookForMark(buffer[start..<scan.contentEnd])
                     kind = isMark && form.omitsMarks ? .mark : .record
                     lines = 1
                     for cell in scan.cells where cell.isQuoted { lines += lineFeeds(cell.start..<cell.end) }
@@ -69,20 +69,20 @@ final class CSVRecordReader {
 
     /// Whether a record is a repeated header, also after a form feed, a line of dashes next to the header or of a drawn frame, or a line of
     /// control characters.
-    private func lookForMark(_ record: [UInt8]) -> Bool {
-        guard !record.isEmpty else { return false }
+    private func lookForMark(_ record: ArraySlice<UInt8>) -> Bool {
+        guard let first = record.first else { return false }
         if CSVRecordReader.isRule(record), header.isEmpty || followsHeader || record.starts(with: "+-".utf8) { return true }
         followsHeader = header.isEmpty
         if header.isEmpty {
-            header = record
+            header = Array(record)
             return false
         }
         if scan.cells.count == 1 { return record.allSatisfy { $0 < 32 && $0 != 9 } }
-        return record.count <= header.count + 1 && (record[0] == 12 ? record.dropFirst() : record[...]).elementsEqual(header)
+        return record.count <= header.count + 1 && (first == 12 ? record.dropFirst() : record).elementsEqual(header)
     }
 
     /// Whether a record consists of dashes, and of the marks between them.
-    private static func isRule(_ record: [UInt8]) -> Bool {
+    private static func isRule(_ record: ArraySlice<UInt8>) -> Bool {
         var dashes = 0, cells = 0
         for byte in record {
             switch byte {
@@ -94,6 +94,9 @@ final class CSVRecordReader {
         }
         return dashes >= 3 && dashes >= 3 * cells
     }
+
+    /// The current record without its line end.
+    var content: ArraySlice<UInt8> { buffer[range.lowerBound..<scan.contentEnd] }
 
     /// The current record as text, with its line end; nil if it is not UTF-8.
     var recordText: String? { String(validating: buffer[range], as: UTF8.self) }

@@ -63,6 +63,8 @@ struct CSVSurvey {
     private var filled: [Int: CSVPlaces] = [:]
     /// The number of cells of the rows whose number of cells is not that of the rows before them: the start of `CSVSurroundings.cells`.
     private var exceptions: [(row: Int, count: Int)] = []
+    /// The numbers of cells of the last row, and how many rows like it are not counted in `widths` and `filled` yet.
+    private var run = (count: -1, effective: -1, uncounted: 0)
     private var held: [Record] = []
     private var preamble = ""
 
@@ -182,20 +184,34 @@ struct CSVSurvey {
             first = (record.count, record.effective, record.line)
             if hasHeader { return }
         }
-        if widths[record.count] != nil || widths.count < CSVSurvey.maximumWidths {
-            widths[record.count, default: CSVPlaces()].add(record.line)
-        }
-        if record.effective > widest.cells { widest = (record.effective, record.line) }
-        if filled[record.effective] != nil || filled.count < CSVSurvey.maximumWidths {
-            filled[record.effective, default: CSVPlaces()].add(record.line)
+        if (record.count, record.effective) == (run.count, run.effective) {
+            run.uncounted += 1
+        } else {
+            endRun()
+            run = (record.count, record.effective, 0)
+            if widths[record.count] != nil || widths.count < CSVSurvey.maximumWidths {
+                widths[record.count, default: CSVPlaces()].add(record.line)
+            }
+            if filled[record.effective] != nil || filled.count < CSVSurvey.maximumWidths {
+                filled[record.effective, default: CSVPlaces()].add(record.line)
+            }
+            if record.effective > widest.cells { widest = (record.effective, record.line) }
         }
         if exceptions.count <= 4096, record.count != exceptions.last?.count { exceptions.append((rows, record.count)) }
         cells += record.count
         rows += 1
     }
 
+    /// Counts the rows that are like the last one.
+    private mutating func endRun() {
+        widths[run.count]?.count += run.uncounted
+        filled[run.effective]?.count += run.uncounted
+        run.uncounted = 0
+    }
+
     /// Decides whether the records that are still held are a footer.
     private mutating func finish() {
+        endRun()
         var start = held.count
         if form.footerLines > 0 {
             start = 0
@@ -213,6 +229,7 @@ struct CSVSurvey {
         }
         let rest = held[start...]
         for record in held[..<start] { add(record) }
+        endRun()
         held = []
         if let first = rest.first {
             tableEnd = first.offset
