@@ -56,6 +56,7 @@ struct CSVOddities: Sendable {
     var isLenient = false
 
     var isFaulty: Bool { innerQuotes > 0 || literalQuotes > 0 }
+    /// Whether anything is unusual.
     var isAny: Bool { isFaulty || unclosed != nil || spaced > 0 || isLenient }
 }
 

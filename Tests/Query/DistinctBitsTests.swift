@@ -54,6 +54,13 @@ struct DistinctBitsTests {
             ]
         ),
         (
+            "many whole numbers, then decimals of few digits and of more", ColumnType(.double, optional: true),
+            [
+                { .double(Double($0.below(40_000) - 20_000)) }, { .double(Double($0.below(400_000) - 200_000) / 10) },
+                { .double(Double($0.below(9_000_000) - 4_500_000) / 1_000) },
+            ]
+        ),
+        (
             "decimals, zeros of both signs and other doubles", ColumnType(.double),
             [
                 { .double($0.below(9) == 0 ? -0.0 : Double($0.below(90_000)) / 10) },

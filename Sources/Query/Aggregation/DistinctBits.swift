@@ -2,7 +2,7 @@ import FirnBytes
 
 /// A set of words in a range that is not too large, with one bit for each word of the range.
 struct DistinctBits {
-    /// The bits of the largest range, 16 MiB: a table of so many words that it does not fit the processor's cache takes about as much.
+    /// The number of bits of the largest range, which take 16 MiB.
     static let most = 1 << 27
 
     private var bits: [UInt64] = []

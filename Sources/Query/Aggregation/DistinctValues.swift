@@ -133,6 +133,8 @@ struct DistinctValues {
 
     /// Replaces the table with bits. Returns false, and changes no value, if its values have none.
     private mutating func makeBits() -> Bool {
+        // Values that wait are values of the table.
+        lookUp()
         var made = DistinctBits()
         let column = table.values
         guard let units = DistinctUnits(column, after: units), let words = units.words(of: column, from: 1), made.insert(words) else {
