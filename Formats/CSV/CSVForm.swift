@@ -40,6 +40,8 @@ struct CSVCellRange {
     var isQuoted = false
     /// Whether the text contains doubled or escaped quotes.
     var hasEscapes = false
+    /// Whether the bytes of the cell, with its quotes, are the same cell in a form in which quotes are doubled.
+    var isPlain = false
 }
 
 /// What is unusual in a record.
@@ -83,6 +85,10 @@ struct CSVRecordScan {
 
     /// Scans the record that begins at `start`. Returns false if its end may be after `end`. `isLast` means that the text ends there.
     mutating func scan(_ text: [UInt8], from start: Int, to end: Int, isLast: Bool) -> Bool {
+        scan(text.span, from: start, to: end, isLast: isLast)
+    }
+
+    private mutating func scan(_ text: Span<UInt8>, from start: Int, to end: Int, isLast: Bool) -> Bool {
         cells.removeAll(keepingCapacity: true)
         oddities = CSVOddities()
         var at = start
@@ -111,7 +117,7 @@ struct CSVRecordScan {
     }
 
     /// Returns the length of the delimiter at a position; nil if there is none, and -1 if the text ends within what may be one.
-    private func delimiterLength(_ text: [UInt8], _ at: Int, _ end: Int, isLast: Bool) -> Int? {
+    private func delimiterLength(_ text: Span<UInt8>, _ at: Int, _ end: Int, isLast: Bool) -> Int? {
         guard text[at] == first else { return nil }
         guard let long else { return 1 }
         let available = min(long.count, end - at)
@@ -121,7 +127,7 @@ struct CSVRecordScan {
     }
 
     /// Whether a record ends at a position. A carriage return at the end of the available text counts as an end.
-    private func endsRecord(_ text: [UInt8], _ at: Int, _ end: Int) -> Bool {
+    private func endsRecord(_ text: Span<UInt8>, _ at: Int, _ end: Int) -> Bool {
         let byte = text[at]
         if byte == 10 { return form.endsAtFeeds }
         guard byte == 13 else { return false }
@@ -129,21 +135,24 @@ struct CSVRecordScan {
     }
 
     /// Adds the cell that begins at a position, and returns the position after it; nil if more text is needed.
-    private mutating func cell(_ text: [UInt8], _ start: Int, _ end: Int, isLast: Bool) -> Int? {
+    private mutating func cell(_ text: Span<UInt8>, _ start: Int, _ end: Int, isLast: Bool) -> Int? {
         var open = start
         while open < end, text[open] == 32, first != 32 { open += 1 }
         if open == end, !isLast { return nil }
         if open < end, Int(text[open]) == quote {
             switch quoted(text, open, end, isLast: isLast) {
             case .more: return nil
-            case .closed(let close, let after, let hasEscapes):
-                if open > start || after > close + 1 { oddities.spaced += 1 }
-                cells.append(CSVCellRange(start: open + 1, end: close, isQuoted: true, hasEscapes: hasEscapes))
+            case .closed(let close, let after, let hasEscapes, let inner):
+                let isSpaced = open > start || after > close + 1
+                if isSpaced { oddities.spaced += 1 }
+                oddities.innerQuotes += inner
+                let isPlain = !isSpaced && inner == 0 && (!hasEscapes || escape < 0)
+                cells.append(CSVCellRange(start: open + 1, end: close, isQuoted: true, hasEscapes: hasEscapes, isPlain: isPlain))
                 return after
             case .literal: oddities.literalQuotes += 1
             }
         }
-        var at = start, hasEscapes = false
+        var at = start, hasEscapes = false, isLenient = false
         while at < end {
             let byte = text[at]
             if byte == first, let length = delimiterLength(text, at, end, isLast: isLast) {
@@ -152,13 +161,13 @@ struct CSVRecordScan {
             }
             if byte == 10 || byte == 13 {
                 if endsRecord(text, at, end) { break }
-                oddities.isLenient = true
+                isLenient = true
             }
-            if Int(byte) == quote { oddities.isLenient = true }
+            if Int(byte) == quote { isLenient = true }
             if Int(byte) == escape, quote < 0 {
                 if at + 1 >= end, !isLast { return nil }
                 // The writer quotes such cells.
-                oddities.isLenient = true
+                isLenient = true
                 hasEscapes = true
                 at += 1
             }
@@ -166,15 +175,16 @@ struct CSVRecordScan {
         }
         at = min(at, end)
         if at == end, !isLast { return nil }
-        cells.append(CSVCellRange(start: start, end: at, hasEscapes: hasEscapes))
+        if isLenient { oddities.isLenient = true }
+        cells.append(CSVCellRange(start: start, end: at, hasEscapes: hasEscapes, isPlain: !isLenient))
         return at
     }
 
-    private enum Quoted { case more, literal, closed(Int, after: Int, hasEscapes: Bool) }
+    private enum Quoted { case more, literal, closed(Int, after: Int, hasEscapes: Bool, inner: Int) }
 
     /// Scans a cell whose quote is at `open`. A quote within it that is followed by neither a delimiter nor a line end is text if the cell
     /// ends with a quote in the same line. Otherwise the quote at `open` is text too.
-    private mutating func quoted(_ text: [UInt8], _ open: Int, _ end: Int, isLast: Bool) -> Quoted {
+    private mutating func quoted(_ text: Span<UInt8>, _ open: Int, _ end: Int, isLast: Bool) -> Quoted {
         var at = open + 1, hasEscapes = false, crossesLines = false, inner = 0
         while at < end {
             let byte = text[at]
@@ -197,15 +207,13 @@ struct CSVRecordScan {
                 while after < end, text[after] == 32, first != 32 { after += 1 }
                 if after >= end, !isLast { return .more }
                 if after >= end || endsRecord(text, after, end) {
-                    oddities.innerQuotes += inner
-                    return .closed(at, after: min(after, end), hasEscapes: hasEscapes)
+                    return .closed(at, after: min(after, end), hasEscapes: hasEscapes, inner: inner)
                 }
                 // A delimiter can begin with a space that was passed over.
                 for from in at + 1...after where text[from] == first {
                     guard let length = delimiterLength(text, from, end, isLast: isLast) else { continue }
                     if length < 0 { return .more }
-                    oddities.innerQuotes += inner
-                    return .closed(at, after: from, hasEscapes: hasEscapes)
+                    return .closed(at, after: from, hasEscapes: hasEscapes, inner: inner)
                 }
                 if crossesLines { return .literal }
                 inner += 1
@@ -227,7 +235,7 @@ struct CSVRecordScan {
     }
 
     /// Whether two quotes at a position, in a form with an escape, are one within the text: neither the cell nor the record ends after them.
-    private func isDoubled(_ text: [UInt8], _ at: Int, _ end: Int) -> Bool {
+    private func isDoubled(_ text: Span<UInt8>, _ at: Int, _ end: Int) -> Bool {
         guard at + 2 < end else { return false }
         return text[at + 2] != first && text[at + 2] != 10 && text[at + 2] != 13
     }

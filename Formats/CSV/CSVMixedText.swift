@@ -32,11 +32,9 @@ struct CSVMixedText {
 
     private mutating func add(_ bytes: ArraySlice<UInt8>, at offset: UInt64) {
         var at = bytes.startIndex
-        while at < bytes.endIndex {
-            if bytes[at] < 0x80 {
-                at += 1
-                continue
-            }
+        while true {
+            at = bytes.startIndex + CSVText.plainEnd(bytes.span, from: at - bytes.startIndex)
+            if at >= bytes.endIndex { return }
             let length = CSVMixedText.length(bytes, at)
             if length > 0 {
                 characters += 1
@@ -54,8 +52,12 @@ struct CSVMixedText {
         var out: [UInt8] = []
         out.reserveCapacity(used + 16)
         var at = 0
-        while at < used {
-            let length = bytes[at] < 0x80 ? 1 : length(bytes[..<used], at)
+        while true {
+            let plain = min(CSVText.plainEnd(bytes.span, from: at), used)
+            out.append(contentsOf: bytes[at..<plain])
+            at = plain
+            if at == used { break }
+            let length = length(bytes[..<used], at)
             if length == 0 { CSVText.appendWindows(bytes[at], to: &out) } else { out += bytes[at..<at + length] }
             at += max(length, 1)
         }

@@ -19,8 +19,8 @@ final class CSVNormaliser: CSVSource {
     private let text: CSVText
     private let layout: CSVLayout
     private let marks: CSVMarks
-    /// Whether a record of the right number of cells without oddities is a row as it is.
-    private let keepsRecords: Bool
+    /// Whether a record of the right number of cells without oddities is a row as it is, and so is a plain record.
+    private let keepsRecords: Bool, keepsPlain: Bool
     private var reader: CSVRecordReader
     private var out: [UInt8] = []
     private var outAt = 0
@@ -45,7 +45,8 @@ final class CSVNormaliser: CSVSource {
         self.layout = layout
         let form = layout.form
         marks = form.marks
-        keepsRecords = form.delimiter == [marks.delimiter] && form.escape == nil && (form.quote == nil || form.quote == marks.quote)
+        keepsPlain = form.delimiter == [marks.delimiter] && (form.quote == nil || form.quote == marks.quote)
+        keepsRecords = keepsPlain && form.escape == nil
         try text.rewind()
         reader = try CSVRecordReader(text, layout.form)
     }
@@ -64,7 +65,10 @@ final class CSVNormaliser: CSVSource {
             if outAt == out.count {
                 out.removeAll(keepingCapacity: true)
                 outAt = 0
-                while out.count < CSVNormaliser.piece, try append() {}
+                while out.count < CSVNormaliser.piece {
+                    if keepsPlain, started { appendPlain() }
+                    guard try append() else { break }
+                }
                 if out.isEmpty { break }
             }
             let count = min(memory.count - done, out.count - outAt)
@@ -73,6 +77,27 @@ final class CSVNormaliser: CSVSource {
             outAt += count
         }
         return done
+    }
+
+    /// Appends the rows that the plain records make that follow, to `out`.
+    private func appendPlain() {
+        let end = layout.tableEnd, width = layout.width, piece = CSVNormaliser.piece, delimiter = marks.delimiter
+        let refuses = layout.ragged == .reject || layout.ragged == .error, trailing = width + layout.trailing
+        var rows = 0, out = out
+        self.out = []
+        reader.passPlain { record in
+            guard record.offset < end, out.count < piece, record.filled <= width else { return false }
+            if refuses, record.cells != width, record.cells != trailing { return false }
+            // The cells after the last column are empty, so their delimiters are the last bytes.
+            let surplus = max(record.cells - width, 0)
+            out.append(contentsOf: record.bytes(without: surplus))
+            for _ in record.cells..<max(record.cells, width) { out.append(delimiter) }
+            out.append(10)
+            rows += 1
+            return true
+        }
+        self.out = out
+        self.rows += rows
     }
 
     /// Appends the next row to `out`, if the next record is one. Returns false at the end of the table.
@@ -101,44 +126,37 @@ final class CSVNormaliser: CSVSource {
             out.append(10)
             return true
         }
-        for column in 0..<layout.width {
-            if column > 0 { out.append(marks.delimiter) }
-            if scan.cells.indices.contains(column - skipped) { append(scan.cells[column - skipped]) }
-        }
-        out.append(10)
+        append(scan, skipped: skipped)
         return true
     }
 
-    private func append(_ cell: CSVCellRange) {
-        let text = reader.buffer
-        if !cell.isQuoted, !cell.hasEscapes, !needsQuotes(text[cell.start..<cell.end]) {
-            return out.append(contentsOf: text[cell.start..<cell.end])
+    /// Appends the row of a record without its first `skipped` columns, cell by cell.
+    private func append(_ scan: CSVRecordScan, skipped: Int) {
+        let width = layout.width, marks = marks, text = reader.buffer, keepsCells = keepsPlain && layout.form.quote != nil
+        // Cells that are copied together, with the delimiters between them.
+        var kept: Range<Int>?
+        var out = out
+        self.out = []
+        for column in 0..<width {
+            let cell = scan.cells.indices.contains(column - skipped) ? scan.cells[column - skipped] : nil
+            if let cell, cell.isPlain, keepsCells {
+                let start = cell.start - (cell.isQuoted ? 1 : 0), end = cell.end + (cell.isQuoted ? 1 : 0)
+                if let before = kept, before.upperBound + 1 == start {
+                    kept = before.lowerBound..<end
+                    continue
+                }
+                if let before = kept { out.append(contentsOf: text[before]) }
+                kept = start..<end
+            } else if let before = kept {
+                out.append(contentsOf: text[before])
+                kept = nil
+            }
+            if column > 0 { out.append(marks.delimiter) }
+            if let cell, kept == nil { marks.append(cell, scan, of: text, to: &out) }
         }
-        out.append(marks.quote)
-        let start = out.count
-        reader.scan.append(cell, of: text, to: &out)
-        var at = start
-        while at < out.count {
-            if out[at] == marks.quote { return double(from: start, at) }
-            at += 1
-        }
-        out.append(marks.quote)
-    }
-
-    /// Doubles the quotes of the cell at the end of `out`, the first of which is at `first`, and ends the cell.
-    private func double(from start: Int, _ first: Int) {
-        let cell = Array(out[first...])
-        out.removeLast(cell.count)
-        for byte in cell {
-            out.append(byte)
-            if byte == marks.quote { out.append(byte) }
-        }
-        out.append(marks.quote)
-    }
-
-    private func needsQuotes(_ cell: ArraySlice<UInt8>) -> Bool {
-        for byte in cell where byte == marks.delimiter || byte == marks.quote || byte == 10 || byte == 13 { return true }
-        return false
+        if let before = kept { out.append(contentsOf: text[before]) }
+        out.append(10)
+        self.out = out
     }
 
     /// What is wrong with a row, if the layout does not allow it.
@@ -198,5 +216,33 @@ final class CSVNormaliser: CSVSource {
 
     func invalid(at offset: UInt64, newline: UInt8) throws(FirnError) -> FirnError {
         FirnError(.rejected, "text is not UTF-8", at: try locate(offset, newline: newline), advice: CSVText.encodingAdvice)
+    }
+}
+
+extension CSVMarks {
+    /// Appends a cell to a row in this notation.
+    fileprivate func append(_ cell: CSVCellRange, _ scan: CSVRecordScan, of text: [UInt8], to out: inout [UInt8]) {
+        let bytes = text[cell.start..<cell.end]
+        let needsQuotes = bytes.contains { $0 == delimiter || $0 == quote || $0 == 10 || $0 == 13 }
+        if !cell.isQuoted, !cell.hasEscapes, !needsQuotes { return out.append(contentsOf: bytes) }
+        out.append(quote)
+        if needsQuotes || cell.hasEscapes {
+            let start = out.count
+            scan.append(cell, of: text, to: &out)
+            if let first = out[start...].firstIndex(of: quote) { doubleQuotes(from: first, in: &out) }
+        } else {
+            out.append(contentsOf: bytes)
+        }
+        out.append(quote)
+    }
+
+    /// Doubles the quotes at the end of `out`, the first of which is at `first`.
+    private func doubleQuotes(from first: Int, in out: inout [UInt8]) {
+        let cell = Array(out[first...])
+        out.removeLast(cell.count)
+        for byte in cell {
+            out.append(byte)
+            if byte == quote { out.append(byte) }
+        }
     }
 }

@@ -23,6 +23,7 @@ final class CSVRecordReader {
 
     private var filled = 0, isLast = false, lines = 0, preamble: Int
     private var charge: MemoryCharge
+    private let plainScan: CSVPlainScan?
 
     private static let step = 1 << 18
 
@@ -31,9 +32,23 @@ final class CSVRecordReader {
         self.text = text
         self.form = form
         scan = CSVRecordScan(form)
+        plainScan = CSVPlainScan(form)
         charge = MemoryCharge(text.input.budget)
         preamble = form.preambleLines
         buffer = [UInt8](repeating: 0, count: CSVRecordReader.step)
+    }
+
+    /// Returns what `passPlain` needs; nil if lines before the table, the header or the record after it come next.
+    func startPlain() -> (scan: CSVPlainScan, header: [UInt8], start: Int, filled: Int, offset: UInt64, line: Int)? {
+        guard let plainScan, preamble == 0, !header.isEmpty, !followsHeader else { return nil }
+        return (plainScan, header, range.upperBound, filled, offset + UInt64(range.count), line + lines)
+    }
+
+    /// Ends `passPlain` before the record at a position, whose first line is `line`.
+    func endPlain(_ position: Int, line next: Int) {
+        offset += UInt64(position - range.lowerBound)
+        range = position..<position
+        (line, lines) = (next, 0)
     }
 
     /// Goes to the next record. Returns false at the end of the text.

@@ -91,7 +91,9 @@ struct CSVSurvey {
         try text.rewind()
         let reader = try CSVRecordReader(text, form)
         var wasBlank = false
-        while try reader.next() {
+        while true {
+            if first != nil { wasBlank = !takePlain(reader) && wasBlank }
+            guard try reader.next() else { break }
             if reader.kind == .preamble {
                 if preamble.utf8.count <= CSVSurroundings.maximumBytes { preamble += try outside(reader) }
                 continue
@@ -119,6 +121,24 @@ struct CSVSurvey {
         }
         finish()
         try text.rewind()
+    }
+
+    /// Takes the plain records that follow. Returns whether there were any.
+    private mutating func takePlain(_ reader: CSVRecordReader) -> Bool {
+        var feeds = 0, returnFeeds = 0, quoted = 0
+        reader.passPlain { record in
+            if feeds == 0, returnFeeds == 0 { addHeld() }
+            if record.lineEnd == .feed { feeds += 1 } else { returnFeeds += 1 }
+            quoted += record.quotedCells
+            addRow(record.cells, record.filled, record.line)
+            return true
+        }
+        guard feeds + returnFeeds > 0 else { return false }
+        if feeds > 0 { lineEnds[.feed, default: 0] += feeds }
+        if returnFeeds > 0 { lineEnds[.returnFeed, default: 0] += returnFeeds }
+        quotedCells += quoted
+        endsOpen = false
+        return true
     }
 
     private static func effective(_ scan: CSVRecordScan, _ text: [UInt8]) -> Int {
@@ -163,9 +183,13 @@ struct CSVSurvey {
         }
         let mayFollow = !record.isRow || (record.count == 1 || record.isPadded && rows > 0) && widths.keys.contains { $0 > 1 }
         if first != nil, mayFollow, held.count < CSVSurvey.maximumHeldLines { return held.append(record) }
+        addHeld()
+        if first != nil, mayFollow { held.append(record) } else { add(record) }
+    }
+
+    private mutating func addHeld() {
         for earlier in held { add(earlier) }
         held = []
-        if first != nil, mayFollow { held.append(record) } else { add(record) }
     }
 
     private mutating func add(_ record: Record) {
@@ -184,22 +208,28 @@ struct CSVSurvey {
             first = (record.count, record.effective, record.line)
             if hasHeader { return }
         }
-        if (record.count, record.effective) == (run.count, run.effective) {
+        addRow(record.count, record.effective, record.line)
+    }
+
+    /// Counts a row of `count` cells up to the last one, `effective` up to the last one that is not empty.
+    @inline(__always)
+    private mutating func addRow(_ count: Int, _ effective: Int, _ line: Int) {
+        if (count, effective) == (run.count, run.effective) {
             run.uncounted += 1
         } else {
-            endRun()
-            run = (record.count, record.effective, 0)
-            if widths[record.count] != nil || widths.count < CSVSurvey.maximumWidths {
-                widths[record.count, default: CSVPlaces()].add(record.line)
-            }
-            if filled[record.effective] != nil || filled.count < CSVSurvey.maximumWidths {
-                filled[record.effective, default: CSVPlaces()].add(record.line)
-            }
-            if record.effective > widest.cells { widest = (record.effective, record.line) }
+            startRun(count, effective, line)
         }
-        if exceptions.count <= 4096, record.count != exceptions.last?.count { exceptions.append((rows, record.count)) }
-        cells += record.count
+        if exceptions.count <= 4096, count != exceptions.last?.count { exceptions.append((rows, count)) }
+        cells += count
         rows += 1
+    }
+
+    private mutating func startRun(_ count: Int, _ effective: Int, _ line: Int) {
+        endRun()
+        run = (count, effective, 0)
+        if widths[count] != nil || widths.count < CSVSurvey.maximumWidths { widths[count, default: CSVPlaces()].add(line) }
+        if filled[effective] != nil || filled.count < CSVSurvey.maximumWidths { filled[effective, default: CSVPlaces()].add(line) }
+        if effective > widest.cells { widest = (effective, line) }
     }
 
     /// Counts the rows that are like the last one.

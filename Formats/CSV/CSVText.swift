@@ -151,10 +151,22 @@ final class CSVText: CSVSource {
     }
 
     private static func fromWindows(_ bytes: [UInt8]) -> [UInt8] {
-        var out: [UInt8] = []
+        var out: [UInt8] = [], at = 0
         out.reserveCapacity(bytes.count + bytes.count / 8)
-        for byte in bytes { appendWindows(byte, to: &out) }
+        while at < bytes.count {
+            let plain = plainEnd(bytes.span, from: at)
+            out.append(contentsOf: bytes[at..<plain])
+            if plain < bytes.count { appendWindows(bytes[plain], to: &out) }
+            at = plain + 1
+        }
         return out
+    }
+
+    /// Returns the position of the first byte from `start` on that is not ASCII, or the end.
+    static func plainEnd(_ bytes: Span<UInt8>, from start: Int) -> Int {
+        var at = start
+        while at < bytes.count, bytes[at] < 0x80 { at &+= 1 }
+        return at
     }
 
     /// Appends the character of a byte in Windows-1252.
@@ -165,40 +177,49 @@ final class CSVText: CSVSource {
     }
 
     private static func fromLatin1(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var out: [UInt8] = []
+        var out: [UInt8] = [], at = bytes.startIndex
         out.reserveCapacity(bytes.count + bytes.count / 8)
-        for byte in bytes {
-            if byte < 0x80 {
-                out.append(byte)
-            } else {
-                out.append(0xC0 | byte >> 6)
-                out.append(0x80 | byte & 0x3F)
+        while at < bytes.endIndex {
+            let plain = bytes.startIndex + plainEnd(bytes.span, from: at - bytes.startIndex)
+            out.append(contentsOf: bytes[at..<plain])
+            if plain < bytes.endIndex {
+                out.append(0xC0 | bytes[plain] >> 6)
+                out.append(0x80 | bytes[plain] & 0x3F)
             }
+            at = plain + 1
         }
         return out
     }
 
     /// Returns the text in UTF-8 and the number of bytes consumed (a cut character is left); nil if surrogates are not paired.
     private static func fromUTF16(_ bytes: ArraySlice<UInt8>, big: Bool) -> (bytes: [UInt8], used: Int)? {
-        var out: [UInt8] = []
-        var at = bytes.startIndex
-        func unit(_ at: Int) -> UInt32 {
-            big ? UInt32(bytes[at]) << 8 | UInt32(bytes[at + 1]) : UInt32(bytes[at + 1]) << 8 | UInt32(bytes[at])
-        }
-        while at + 2 <= bytes.endIndex {
+        let text = bytes.span, high = big ? 0 : 1
+        func unit(_ at: Int) -> UInt32 { UInt32(text[at &+ high]) << 8 | UInt32(text[at &+ 1 &- high]) }
+        // A unit becomes at most three bytes, and a pair of surrogates four.
+        var room = [UInt8](repeating: 0, count: bytes.count / 2 * 3), at = 0, length = 0, out = room.mutableSpan
+        while at + 2 <= text.count {
             var code = unit(at), width = 2
+            if code < 0x80 {
+                out[length] = UInt8(truncatingIfNeeded: code)
+                (at, length) = (at &+ 2, length &+ 1)
+                continue
+            }
             if code & 0xFC00 == 0xDC00 { return nil }
             if code & 0xFC00 == 0xD800 {
-                guard at + 4 <= bytes.endIndex else { break }
+                guard at + 4 <= text.count else { break }
                 let low = unit(at + 2)
                 guard low & 0xFC00 == 0xDC00 else { return nil }
                 code = 0x10000 + (((code & 0x3FF) << 10) | (low & 0x3FF))
                 width = 4
             }
-            out.append(contentsOf: UTF8.encode(Unicode.Scalar(code)!)!)
+            for byte in UTF8.encode(Unicode.Scalar(code) ?? "\u{FFFD}") ?? UTF8.EncodedScalar() {
+                out[length] = byte
+                length += 1
+            }
             at += width
         }
-        return (out, at - bytes.startIndex)
+        room.removeLast(room.count - length)
+        return (room, at)
     }
 }
 

@@ -5,7 +5,7 @@ import Testing
 /// without a reason in the commit.
 private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int)] = [
     ("Formats/Arrow", 137, 1, 17, 13),
-    ("Formats/CSV", 197, 19, 2, 14),
+    ("Formats/CSV", 204, 19, 2, 14),
     ("Formats/Exchange", 186, 7, 3, 3),
     ("Formats/JSON", 141, 22, 6, 8),
     ("Formats/Parquet", 221, 0, 10, 16),
