@@ -15,6 +15,8 @@ package final class SQLConnection {
     private var isOwn = false
     /// Whether a rewritten statement is prepared or runs, which may read groups.
     private var readsGroups = false
+    /// Whether a view may combine the rows of several SELECTs.
+    var hasCompoundView = false
     /// The names of SQLite's modules of virtual tables, in lower case.
     private var modules: Set<String> = []
 
@@ -75,6 +77,10 @@ package final class SQLConnection {
 
     /// The names of the columns of all tables.
     package var columnNames: [String] { context.tables.flatMap { $0.columns.map(\.name) } }
+    /// The columns of all tables that have other names in SQL, with these names.
+    package var renamedColumns: [(column: String, name: String)] {
+        context.tables.flatMap { $0.columns.lazy.filter { $0.name != $0.schema.name }.map { ($0.schema.name, $0.name) } }
+    }
     package static var version: String { String(cString: firn_sql_version()) }
     /// The version as a number: 3,040,001 for 3.40.1.
     static var versionNumber: Int {

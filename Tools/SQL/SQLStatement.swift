@@ -21,6 +21,8 @@ package final class SQLStatement {
     /// The bound values by number, from 1.
     private(set) var bound: [Int: Value] = [:]
     package let columns: [String]
+    /// The columns of tables that the columns of the result show; nil for expressions.
+    package let origins: [SQLOrigin?]
     /// The text of the statement.
     package var text: String { firn_sql_statement_text(original).map { String(cString: $0) } ?? "" }
 
@@ -30,6 +32,7 @@ package final class SQLStatement {
         self.rewriting = rewriting
         self.connection = connection
         columns = (0..<firn_sql_column_count(statement)).map { firn_sql_column_name(statement, $0).map { String(cString: $0) } ?? "" }
+        origins = connection.origins(statement, columns: columns.count)
         isListing = columns.count == 8 && columns[0] == "addr" && columns[1] == "opcode" && columns[5] == "p4"
     }
 

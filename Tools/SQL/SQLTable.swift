@@ -76,6 +76,10 @@ package final class SQLTable: SQLVirtualTable {
 
     override var columnCount: Int { columns.count }
 
+    /// Returns the column with a name of SQL.
+    func column(named name: String) -> SQLColumn? { positions[name].map { columns[$0] } }
+    private lazy var positions = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($1.name, $0) })
+
     override func plan(_ info: OpaquePointer) -> Bool {
         choosePlan(info)
         return true

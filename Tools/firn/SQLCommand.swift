@@ -31,7 +31,7 @@ struct SQLCommand {
         let names = try SQLNames(files).add(to: connection)
         display.end()
         reportDates(text, files)
-        session.remark(textColumnsOf: files, in: String(decoding: text.bytes, as: UTF8.self))
+        reportNames(connection, text, files)
         if let timeout { connection.setTimeout(seconds: timeout) }
 
         let sql = text.characters
@@ -71,6 +71,15 @@ struct SQLCommand {
             return .rejected
         }
         return rows > 0 || results == 0 || arguments.has("explain") ? .done : .no
+    }
+
+    /// Reports the columns that have other names in SQL, and why columns that the statements name are text.
+    private func reportNames(_ connection: SQLConnection, _ text: SQLStatements, _ files: [OpenedFile]) {
+        var renamed: Set<String> = []
+        for (column, name) in connection.renamedColumns where renamed.insert(name).inserted {
+            session.remark("SQL does not distinguish upper and lower case: the column \"\(column)\" is called \"\(name)\"")
+        }
+        session.remark(textColumnsOf: files, in: String(decoding: text.bytes, as: UTF8.self))
     }
 
     /// Reports dates in the statements that do not compare with those of the files.
@@ -123,7 +132,7 @@ struct SQLCommand {
 
     private func print(_ statement: SQLStatement, isFirst: Bool, survey: SQLSurvey?, keys: [EncryptionKey?]) throws(FirnError) -> Int {
         let format = try output.format()
-        let rows = survey.map { SQLRows(statement, $0) } ?? SQLRows(statement, asText: format == .csv || format == .tsv)
+        let rows = survey.map { SQLRows(statement, $0) } ?? SQLRows(statement, as: format)
         // Progress is shown until there are rows to print.
         let display = ProgressDisplay(session) { SQLConnection.rowsPassed }
         defer { display.end() }

@@ -3,7 +3,8 @@ import FirnExchange
 import FirnSQL
 import FirnTable
 
-/// The rows of a statement as batches. In SQL each value has its own type, so the columns have type any; for CSV they are text.
+/// The rows of a statement as batches. In SQL each value has its own type, so the columns have type any; for CSV they are text. Bools of a
+/// table are bools, and its collections and objects are JSON in JSON.
 final class SQLRows {
     private let statement: SQLStatement
     private static let batchSize = 1000
@@ -19,31 +20,57 @@ final class SQLRows {
     /// The type for text tables: columns that have only numbers in the first rows are numbers, and are aligned to the right.
     private(set) var shownType: TypeSchema
 
-    private let isText: Bool
+    /// The text format of the rows: nil for a table, and for formats with types.
+    private let format: FormatName?
+    private var isText: Bool { format == .csv || format == .tsv }
+    /// The origins of the columns whose values get the type of their origin.
+    private let origins: [SQLOrigin?]
+    private let isTyped: Bool
 
     /// Rows for a format with types: each column has the type that `survey` found.
     init(_ statement: SQLStatement, _ survey: SQLSurvey) {
         self.statement = statement
-        isText = false
+        (format, isTyped) = (nil, true)
+        origins = survey.origins
         var names = DistinctNames()
         type = TypeSchema(
-            "result", columns: zip(statement.columns, survey.types).map { ColumnSchema(names.add($0.isEmpty ? "column" : $0), $1) })
+            "result",
+            columns: zip(statement.columns, survey.columns).map { name, column in
+                var column = column
+                column.name = names.add(name.isEmpty ? "column" : name)
+                return column
+            })
         shownType = type
     }
 
-    init(_ statement: SQLStatement, asText isText: Bool) {
+    /// Rows for a table, or for a text format.
+    init(_ statement: SQLStatement, as format: FormatName?) {
         self.statement = statement
-        self.isText = isText
+        (self.format, isTyped) = (format, false)
+        origins = statement.origins
+        let isText = format == .csv || format == .tsv
+        // Readers of JSON keep one of several members with the same name.
+        var names = DistinctNames()
+        let columns = format == .json || format == .ndjson ? statement.columns.map { names.add($0) } : statement.columns
         type = TypeSchema(
             "result",
-            columns: statement.columns.map { ColumnSchema($0, ColumnType(isText ? .string : .any, optional: true), writesNull: true) })
+            columns: columns.map { ColumnSchema($0, ColumnType(isText ? .string : .any, optional: true), writesNull: true) })
         shownType = type
     }
 
     /// The values of a row as a row of `batch`.
     private func append(_ value: (Int) -> Value) throws(FirnError) {
         for i in batch.columns.indices {
-            let value = value(i)
+            var value = value(i)
+            if let origin = origins[i] {
+                if isTyped {
+                    guard let typed = origin.value(value) else { throw SQLSurvey.changed(type.columns[i].name) }
+                    value = typed
+                } else {
+                    value = origin.shown(value, inJSON: format == .json || format == .ndjson) ?? value
+                }
+            }
+            if isText { value = value.asText }
             guard batch.columns[i].append(value) || batch.columns[i].append(value.asReal) else {
                 throw SQLSurvey.changed(type.columns[i].name)
             }
@@ -64,7 +91,7 @@ final class SQLRows {
         while batch.count < SQLRows.batchSize, held < SQLRows.batchBytes, try statement.step() {
             held += batch.columns.indices.reduce(0) { $0 + statement.byteCount($1) }
             try hold(held)
-            try append { isText ? statement.value($0).asText : statement.value($0) }
+            try append(statement.value)
         }
         guard batch.count > 0 else { return false }
         if isEmpty {
@@ -77,9 +104,13 @@ final class SQLRows {
     }
 }
 
-/// The types of the columns of a result, for formats in which a column has one type. SQL has a type for each value, so all rows are read once.
+/// The types of the columns of a result, for formats in which a column has one type: that of the column of a table that it shows, or of all
+/// its values. SQL has a type for each value, so all rows are read once.
 struct SQLSurvey {
-    private(set) var types: [ColumnType]
+    /// The columns, without their names.
+    private(set) var columns: [ColumnSchema]
+    /// The origins of the columns whose values all have the type of their origin.
+    private(set) var origins: [SQLOrigin?]
 
     /// The rows of the statement, if they fit in the memory that the caller granted.
     private(set) var rows: [[Value]]?
@@ -92,13 +123,16 @@ struct SQLSurvey {
         var left = kept
         rows = kept > 0 ? [] : nil
         var kinds = statement.columns.map { _ in Set<ScalarKind>() }, isExact = statement.columns.map { _ in true }
+        origins = statement.origins
         while try statement.step() {
             if rows != nil {
                 left -= kinds.indices.reduce(32) { $0 + SQLSurvey.valueBytes + statement.byteCount($1) }
                 if left > 0 { rows?.append(kinds.indices.map { statement.value($0) }) } else { rows = nil }
             }
             for i in kinds.indices {
-                switch statement.value(i) {
+                let value = statement.value(i)
+                if let origin = origins[i], origin.value(value) == nil { origins[i] = nil }
+                switch value {
                 case .int(let x):
                     kinds[i].insert(.int)
                     if Int64(exactly: Double(x)) != x { isExact[i] = false }
@@ -109,11 +143,12 @@ struct SQLSurvey {
                 }
             }
         }
-        types = zip(kinds, isExact).map { kinds, isExact in
+        columns = zip(kinds, isExact).map { kinds, isExact in
             // Numbers of both kinds are doubles if these have the same values.
             let kind = kinds == [.int, .double] && isExact ? .double : kinds.count > 1 ? .any : kinds.first ?? .string
-            return ColumnType(kind, optional: true)
+            return ColumnSchema("", ColumnType(kind, optional: true))
         }
+        for (i, origin) in origins.enumerated() { if let origin { columns[i] = origin.schema } }
     }
 
     /// The error for a value that was not there when the rows were read first.
@@ -138,6 +173,7 @@ extension Value {
     fileprivate var asText: Value {
         switch self {
         case .int(let x): return .string(String(x))
+        case .bool(let x): return .string(x ? "true" : "false")
         case .double(let x):
             return .string(String(unsafeUninitializedCapacity: NumberText.room) { out in NumberText.writePlain(x, to: out.baseAddress!) })
         case .data(let x):

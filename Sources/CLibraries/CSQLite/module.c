@@ -466,6 +466,16 @@ void firn_sql_finalize(sqlite3_stmt *statement) { sqlite3_finalize(statement); }
 const char *firn_sql_statement_text(sqlite3_stmt *statement) { return sqlite3_sql(statement); }
 int firn_sql_column_count(sqlite3_stmt *statement) { return sqlite3_column_count(statement); }
 const char *firn_sql_column_name(sqlite3_stmt *statement, int column) { return sqlite3_column_name(statement, column); }
+
+firn_sql_origin firn_sql_column_origin(sqlite3_stmt *statement, int column) {
+    firn_sql_origin none = {NULL, NULL, NULL}, found;
+    if (!sqlite3_api->column_origin_name || !sqlite3_api->column_table_name || !sqlite3_api->column_database_name) return none;
+    found.column = sqlite3_api->column_origin_name(statement, column);
+    found.table = sqlite3_api->column_table_name(statement, column);
+    found.database = sqlite3_api->column_database_name(statement, column);
+    return found.column && found.table && found.database ? found : none;
+}
+
 int firn_sql_column_type(sqlite3_stmt *statement, int column) { return sqlite3_column_type(statement, column); }
 int64_t firn_sql_column_int(sqlite3_stmt *statement, int column) { return sqlite3_column_int64(statement, column); }
 double firn_sql_column_real(sqlite3_stmt *statement, int column) { return sqlite3_column_double(statement, column); }

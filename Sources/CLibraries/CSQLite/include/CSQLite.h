@@ -155,6 +155,12 @@ void firn_sql_finalize(sqlite3_stmt *statement);
 const char *firn_sql_statement_text(sqlite3_stmt *statement);
 int firn_sql_column_count(sqlite3_stmt *statement);
 const char *firn_sql_column_name(sqlite3_stmt *statement, int column);
+/// The column of a table that a result column shows.
+typedef struct {
+    const char *database, *table, *column;
+} firn_sql_origin;
+/// Returns NULL in all members for an expression, and in a SQLite that was built without this function.
+firn_sql_origin firn_sql_column_origin(sqlite3_stmt *statement, int column);
 int firn_sql_column_type(sqlite3_stmt *statement, int column);
 int64_t firn_sql_column_int(sqlite3_stmt *statement, int column);
 double firn_sql_column_real(sqlite3_stmt *statement, int column);
