@@ -92,7 +92,7 @@ extension CSVChoice.Obstacle {
         case .dateYears:
             return "its dates have years of two digits\(sample.example); \(CSVChoice.flag(patterns)) reads them"
         case .texts:
-            let other = "\(share) \(count == 1 ? "is" : "are") not \(kind)\(sample.example)"
+            let other = "\(share) \(count == 1 ? "is not a \(kind.dropLast())" : "are not \(kind)")\(sample.example)"
             if let hint = CSVChoice.hint(sample.text) { return other + hint }
             return other + "; --null names texts that stand for null"
         }

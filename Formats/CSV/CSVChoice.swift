@@ -155,7 +155,8 @@ extension CSVGuess {
         let count = main.sample.count
         let others = odd.dateCount - count
         let all = outside + odd.texts.count + odd.numbers.count + odd.signed.count + odd.longDecimals.count
-        let isText = !CSVChoice.areSparse(outside + others + odd.texts.count + odd.signed.count, of: filled, values: count)
+        let isText =
+            odd.hasZoneAlone || !CSVChoice.areSparse(outside + others + odd.texts.count + odd.signed.count, of: filled, values: count)
         switch main.notation(wanted: wanted) {
         case .success((let notation, let unusual)):
             guard !isText else {

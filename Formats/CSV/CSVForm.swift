@@ -23,11 +23,12 @@ struct CSVForm: Hashable, Sendable {
         delimiter.count == 1 && escape == nil && comment.isEmpty && footerLines == 0 && !omitsMarks && endsAtReturns != endsAtFeeds
     }
 
-    /// The marks of the text that `CSVNormaliser` makes of this form, or of the text itself if the form is plain.
-    var marks: CSVMarks {
+    /// The marks of the text itself, whose form must be plain, or of the text that `CSVNormaliser` makes of it. That has quotes around cells
+    /// with marks in them, also if the form has none.
+    func marks(isNormalised: Bool) -> CSVMarks {
         // A cell may contain the first byte of a delimiter of several bytes.
         CSVMarks(
-            delimiter: delimiter.count > 1 ? 0x1F : delimiter[0], quote: quote ?? (isPlain ? CSVMarks.noQuote : UInt8(ascii: "\"")),
+            delimiter: delimiter.count > 1 ? 0x1F : delimiter[0], quote: quote ?? (isNormalised ? UInt8(ascii: "\"") : CSVMarks.noQuote),
             newline: 10)
     }
 }

@@ -31,7 +31,7 @@ struct CSVHeader {
         dialect.escape = form.escape
         dialect.delimiterBytes = form.delimiter
         dialect.hasHeader = hasHeader
-        marks = form.marks
+        marks = form.marks(isNormalised: isNormalised)
         var start = isNormalised ? 0 : CSVHeader.skip(lines: form.preambleLines, memory, count) ?? count
         if !isNormalised { dialect.newline = CSVHeader.newline(memory + start, count - start, marks.quote) }
         let newline = dialect.newlineByte

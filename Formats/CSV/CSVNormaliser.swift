@@ -33,6 +33,10 @@ final class CSVNormaliser: CSVSource {
     /// The positions of the bad rows that were left out, among all rows; nil if they are too many to list.
     private(set) var leftOut: [Int]? = []
     private var rows = 0
+    /// The original records of the last rows, for rows that are left out later; nil if they are not needed.
+    private var records: CSVOriginalRecords?
+    /// The number of bytes of the text before `out`.
+    private var passed: UInt64 = 0
     private static let maximumLeftOut = 1 << 16
 
     var input: Input { text.input }
@@ -44,7 +48,7 @@ final class CSVNormaliser: CSVSource {
         self.text = text
         self.layout = layout
         let form = layout.form
-        marks = form.marks
+        marks = form.marks(isNormalised: true)
         keepsPlain = form.delimiter == [marks.delimiter] && (form.quote == nil || form.quote == marks.quote)
         keepsRecords = keepsPlain && form.escape == nil
         try text.rewind()
@@ -56,18 +60,31 @@ final class CSVNormaliser: CSVSource {
         reader = try CSVRecordReader(text, layout.form)
         out.removeAll(keepingCapacity: true)
         (outAt, started, ended, rejected) = (0, false, false, 0)
-        (leftOut, rows) = ([], 0)
+        (leftOut, rows, passed) = ([], 0, 0)
+        if records != nil { records = CSVOriginalRecords() }
     }
+
+    /// Keeps the original records of rows until `forgetRecords` is called.
+    func keepRecords() { records = CSVOriginalRecords() }
+
+    /// Forgets the original records of the rows before an offset.
+    func forgetRecords(before offset: UInt64) { records?.forget(before: offset) }
+
+    /// Returns the record, with its line end, of the row at an offset, if it differs from the row.
+    func record(at offset: UInt64) -> [UInt8]? { records?.record(at: offset) }
 
     func read(into memory: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
         var done = 0
         while done < memory.count {
             if outAt == out.count {
+                passed += UInt64(out.count)
                 out.removeAll(keepingCapacity: true)
                 outAt = 0
                 while out.count < CSVNormaliser.piece {
-                    if keepsPlain, started { appendPlain() }
+                    if keepsPlain, started, records == nil { appendPlain() }
+                    let begin = out.count
                     guard try append() else { break }
+                    if out.count > begin { keepRecord(ofRow: begin) }
                 }
                 if out.isEmpty { break }
             }
@@ -77,6 +94,12 @@ final class CSVNormaliser: CSVSource {
             outAt += count
         }
         return done
+    }
+
+    private func keepRecord(ofRow begin: Int) {
+        guard records != nil else { return }
+        let record = reader.buffer[reader.range]
+        if !record.elementsEqual(out[begin...]) { records?.add(passed + UInt64(begin)..<passed + UInt64(out.count), Array(record)) }
     }
 
     /// Appends the rows that the plain records make that follow, to `out`.

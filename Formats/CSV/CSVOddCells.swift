@@ -72,6 +72,8 @@ struct CSVOddCells: Sendable {
     /// The short texts among these, and the number of cells that contain each; empty if there are more than `maximumWords`, or others.
     private(set) var words: [(word: CSVWord, cells: Int)] = []
     private var hasOtherTexts = false
+    /// Whether a cell is the zone of a date and nothing else: as the original text of a null, it would be taken for the zone of a date.
+    private(set) var hasZoneAlone = false
 
     private static let maximumForms = 8
     private static let maximumWords = 3
@@ -103,6 +105,7 @@ struct CSVOddCells: Sendable {
 
     mutating func note(_ cell: CSVCellText) {
         let bytes = cell.bytes
+        if bytes.count <= 7, !hasZoneAlone { hasZoneAlone = DateTimeLayout.zone(bytes.assumingMemoryBound(to: UInt8.self).span) != nil }
         if OriginalText.isNull(bytes) { return nulls.note(cell) }
         switch OriginalText.form(cell.number) {
         case .number:
@@ -205,6 +208,7 @@ struct CSVOddCells: Sendable {
         exceedsDecimal = exceedsDecimal || later.exceedsDecimal
         hasExponents = hasExponents || later.hasExponents
         hasUnderflow = hasUnderflow || later.hasUnderflow
+        hasZoneAlone = hasZoneAlone || later.hasZoneAlone
         longDecimals.merge(later.longDecimals, after: rows)
         signed.merge(later.signed, after: rows)
         identifiers.merge(later.identifiers, after: rows)

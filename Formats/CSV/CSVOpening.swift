@@ -84,7 +84,7 @@ struct CSVOpening {
                 opened = try read(text, guess.form, hasHeader: hasHeader, isNormalised: false, isTentative: isLenient)
                 if opened?.found.invalidText != nil { return nil }
             }
-            if opened.map({ isLenient && isDoubtful($0) }) ?? true {
+            if try needsSurvey(opened, guess.form) {
                 let whole = try self.survey(guess.form, hasHeader: hasHeader, opened)
                 var best = try withoutMarks(whole)
                 if let offset = best.invalidText {
@@ -161,9 +161,23 @@ struct CSVOpening {
         }
     }
 
+    private func needsSurvey(_ opened: CSVOpened?, _ form: CSVForm) throws(FirnError) -> Bool {
+        guard let opened else { return true }
+        guard isLenient else { return false }
+        if isDoubtful(opened) { return true }
+        // The cells of the chosen columns do not show whether records are marks.
+        guard opened.dialect.hasHeader, options.comment != "", opened.header.width > 1, opened.cells.count < opened.header.width else {
+            return false
+        }
+        return try !CSVSurvey(text, form, hasHeader: true).marks.isEmpty
+    }
+
     /// Whether a column of the table is no text.
     private func hasTypes(_ layout: CSVLayout, _ survey: CSVSurvey) throws(FirnError) -> Bool {
-        try normalise(layout, survey, hasHeader: true)?.found.columns.contains { $0.choice().kind != .string } ?? true
+        // Whether a record is a row does not depend on the columns that are chosen.
+        var whole = self
+        whole.options.columns = nil
+        return try whole.normalise(layout, survey, hasHeader: true)?.found.columns.contains { $0.choice().kind != .string } ?? true
     }
 
     /// Surveys the text again, without records that repeat the header, rules and control characters, if there are any.
@@ -227,6 +241,8 @@ struct CSVOpening {
         _ source: any CSVSource, _ form: CSVForm, hasHeader: Bool, isNormalised: Bool, isTentative: Bool
     ) throws(FirnError) -> CSVOpened? {
         let header = try CSVReader.readHeader(source, form, hasHeader: hasHeader, isNormalised: isNormalised, columnCharge)
+        // Surplus cells may make the columns whose names are missing.
+        if isTentative, lacksMadeNames(header) { return nil }
         let cells = try CSVReader.chosenCells(header, options, source)
         try CSVReader.checkTypes(header, options, source)
         let setting = CSVSetting(
@@ -241,6 +257,13 @@ struct CSVOpening {
         var found = try CSVReader.look(source, setting, header, options, isTentative: isTentative)
         if found.bad == nil || !isTentative, found.invalidText == nil { try lookForMarks(in: source, setting, header, &found) }
         return CSVOpened(source: source, header: header, cells: cells, found: found, dialect: header.dialect, remarks: header.remarks)
+    }
+
+    /// Whether columns are requested that the header lacks, by names that columns without a name get.
+    private func lacksMadeNames(_ header: CSVHeader) -> Bool {
+        let wanted = (options.columns ?? []) + (options.types?.columns.map(\.name) ?? [])
+        let made = wanted.filter { $0.wholeMatch(of: /column_?[0-9]+/) != nil }
+        return !made.isEmpty && !Set(made).isSubset(of: header.names)
     }
 
     /// Whether the numbers of a column can have a decimal comma or groups of digits: unless its requested type says otherwise.

@@ -39,7 +39,7 @@ struct CSVPlainScan {
         guard form.delimiter.count == 1, form.endsAtFeeds, form.footerLines == 0 else { return nil }
         delimiter = form.delimiter[0]
         // Without quotes, the text that the normaliser makes has quotes around cells that contain one.
-        quote = form.quote ?? form.marks.quote
+        quote = form.marks(isNormalised: true).quote
         escape = form.escape ?? quote
         comment = form.comment.first.map(Int.init) ?? -1
         isQuoting = form.quote != nil

@@ -31,11 +31,11 @@ extension CSVReader {
     private static func containsHeader(_ block: CSVBlock, _ form: CSVForm, isNormalised: Bool) -> Bool {
         let memory = block.memory, count = block.count
         guard let start = isNormalised ? 0 : CSVHeader.skip(lines: form.preambleLines, memory, count) else { return false }
-        let newline = isNormalised ? .lf : CSVHeader.newline(memory + start, count - start, form.marks.quote)
+        let newline = isNormalised ? .lf : CSVHeader.newline(memory + start, count - start, form.marks(isNormalised: isNormalised).quote)
         let firstReturn = find(13, memory, start, count)
         // A carriage return at the end of the block may be the first half of a line end.
         if newline == .cr, firstReturn == count - 1 { return false }
-        var marks = form.marks
+        var marks = form.marks(isNormalised: isNormalised)
         marks.newline = newline == .cr ? 13 : 10
         let first = CSVHeader.skipBlankLines(memory, start, count, newline: marks.newline)
         var finder = CSVRecordFinder(marks)

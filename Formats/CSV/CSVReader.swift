@@ -40,6 +40,8 @@ package final class CSVReader: BatchReader {
     private var rejected = 0
     private var lastBytes: UInt64 = 0
     private var ended = false
+    /// The ends of the blocks whose rows were not returned yet.
+    private var blockEnds: [UInt64] = []
 
     static let batchRows = 65_536
     /// The number of rows of a block, of which a batch is joined: several blocks with their columns are in memory.
@@ -113,7 +115,9 @@ package final class CSVReader: BatchReader {
             batchCells = min(batchCells, CSVReader.maximumWideCells)
             batchBytes = min(batchBytes, CSVReader.maximumWideBytes)
         }
-        (text as? CSVNormaliser)?.rejects = options.rejects
+        let normaliser = text as? CSVNormaliser
+        normaliser?.rejects = options.rejects
+        if options.rejects != nil, options.types != nil { normaliser?.keepRecords() }
         try text.rewind()
         cutter = CSVCutter(text, header.marks)
         try cutter.skip(header.length)
@@ -182,10 +186,13 @@ package final class CSVReader: BatchReader {
                 cutAll = true
                 break
             }
+            blockEnds.append(block.offset + UInt64(block.count))
             queue.submit(block)
         }
         bumpProgress()
         guard let rows = try queue.next() else { return nil }
+        let end = blockEnds.removeFirst()
+        defer { (text as? CSVNormaliser)?.forgetRecords(before: end) }
         try text.input.noteCells(rows.count * rows.columns.count)
         if rows.bytes > rows.count * CSVReader.longRow { blockBytes = min(blockBytes, CSVReader.longRowBytes) }
         for bad in rows.bad { try reject(bad) }
@@ -206,7 +213,7 @@ package final class CSVReader: BatchReader {
             throw badRecord(fault, width: setting.width, cell: cell, at: try cutter.locate(bad.offset))
         }
         rejected += 1
-        try rejects.add(bad.bytes)
+        try rejects.add((text as? CSVNormaliser)?.record(at: bad.offset) ?? bad.bytes)
     }
 
     private func close() throws(FirnError) {

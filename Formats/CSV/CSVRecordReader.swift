@@ -137,7 +137,7 @@ final class CSVRecordReader {
 
     private func lineFeeds(_ range: Range<Int>) -> Int {
         var count = 0
-        for at in range where buffer[at] == 10 { count += 1 }
+        for at in range where buffer[at] == (form.endsAtFeeds ? 10 : 13) { count += 1 }
         return count
     }
 

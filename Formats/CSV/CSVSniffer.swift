@@ -122,7 +122,9 @@ struct CSVSniffer {
     /// Returns the ordinary form if the first records leave no doubt about it.
     func quick() -> CSVGuessedForm? {
         let base = base
-        guard base.isPlain, options.quoting == .automatic, options.escape == nil, options.skipped == 0, sample.count > 0 else { return nil }
+        guard base.isPlain, options.quoting == .automatic, options.escape == nil, options.skipped == 0, sample.count > 0,
+            separatorLine() == nil
+        else { return nil }
         let reading = read(base, bytes: min(sample.count, 1 << 16), records: 200)
         guard reading.isClean, reading.width > 1, reading.apostrophes == 0, reading.records.count > 1,
             reading.startsWithSpace < reading.followers || reading.followers == 0, reading.records[0].effective > 1 || reading.width < 3
@@ -281,7 +283,7 @@ struct CSVSniffer {
     func read(_ form: CSVForm, bytes: Int = .max, records limit: Int = CSVSniffer.maximumRecords) -> Reading {
         var reading = Reading(form: form), scan = CSVRecordScan(form), at = 0, line = 1, wasBlank = false
         let end = min(bytes, sample.count), isLast = isWhole && end == sample.count
-        for _ in 0..<form.preambleLines { (at, line) = (nextLine(at, end), line + 1) }
+        while line <= form.preambleLines, at < end { (at, line) = (nextLine(at, end), line + 1) }
         var counts: [Int: Int] = [:]
         while at < end, reading.records.count < limit {
             if !form.comment.isEmpty, sample[at...].starts(with: form.comment) {

@@ -161,7 +161,7 @@ package enum OriginalText {
             return Column.pair(read) == (column.words[row], column.extra[row]) || read.compare(value) == 0
         case .date:
             let read = DateText.parse(text, like: notation)
-            guard isPresent else { return read == nil }
+            guard isPresent else { return read == nil && !isZone(text, in: notation) }
             guard let read else { return isZone(text, in: notation) }
             return read.seconds == column.words[row] && read.nanoseconds == column.extra[row]
         default: return !isPresent

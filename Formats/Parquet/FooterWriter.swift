@@ -21,7 +21,8 @@ struct WrittenGroup {
 
 /// Makes the metadata at the end of a file.
 enum FooterWriter {
-    static let creator = "firn version 0.1.0 (build 1)"
+    static let program = "firn version "
+    static let creator = program + "0.1.0 (build 1)"
 
     /// Returns the column index of a chunk; nil if a page with values has no bounds.
     static func columnIndex(_ chunk: WrittenChunk) -> [UInt8]? {

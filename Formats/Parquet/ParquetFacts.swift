@@ -45,7 +45,9 @@ struct ParquetFacts {
         self.linked = Set(linked + [typeName])
         self.rows = schema[rows.name] ?? rows
         self.schema = schema
-        texts = value(OriginalTextRows.key).flatMap(OriginalTextRows.read) ?? [:]
+        // Another program that keeps the metadata can have left out or moved rows.
+        let isOwn = footer.creator?.hasPrefix(FooterWriter.program) ?? false
+        texts = isOwn ? value(OriginalTextRows.key).flatMap(OriginalTextRows.read) ?? [:] : [:]
         if case .map(let entries)? = value(ParquetWriter.binaryMetadata).flatMap({ ExactJSON.value($0) }) {
             for entry in entries { if case .data(let bytes) = entry.value { metadata.append(MetadataEntry(entry.key, bytes)) } }
         }

@@ -12,9 +12,10 @@ struct ValueEncoder {
         switch physical {
         case .boolean: [.plain, .runs]
         case .int32, .int64: [.plain, .delta, .byteStreamSplit]
-        case .float, .double, .fixed: [.plain, .byteStreamSplit]
+        case .float, .double: [.plain, .byteStreamSplit]
         case .byteArray: [.plain, .deltaLength, .deltaBytes]
-        case .int96: [.plain]
+        // DuckDB and polars read only this encoding of values of a fixed number of bytes.
+        case .fixed, .int96: [.plain]
         }
     }
 

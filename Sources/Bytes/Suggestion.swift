@@ -4,7 +4,7 @@ package enum Suggestion {
     private static let maximumLength = 64, maximumCandidates = 20_000
 
     /// Returns the candidate closest to `word`, without regard to case, or nil if none is close: at most a third of its letters and at most
-    /// three differ (one, in short words), or one is a prefix of the other.
+    /// three differ (one, in short words), or one is a prefix of the other; a name that begins with `word` is the closest.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let wanted = letters(word)
         var best: (name: String, distance: Int)?
@@ -12,7 +12,8 @@ package enum Suggestion {
             let name = letters(candidate), limit = max(1, min(3, name.count / 3))
             let isPrefix = begins(name, with: wanted) || begins(wanted, with: name)
             guard isPrefix || abs(name.count - wanted.count) <= limit else { continue }
-            let distance = distance(wanted, name)
+            // What is an abbreviation of a name is rather that than another name.
+            let distance = begins(name, with: wanted) ? 0 : distance(wanted, name)
             guard isPrefix || distance <= limit else { continue }
             if best.map({ distance < $0.distance }) ?? true { best = (candidate, distance) }
         }

@@ -89,4 +89,23 @@ import Testing
         let kept = text.split(separator: "\n").filter { !$0.hasPrefix("0,") }.map { "\($0)\n" }.joined()
         #expect(try String(decoding: Table(text, options).written(), as: UTF8.self) == kept)
     }
+
+    @Test(arguments: [
+        ("a,b\nq,oops,LOST\nz,3\n", "q,oops,LOST\n", CSVRagged.cut), ("# c\r\na,b\r\ny,bad\r\nz,3\r\n", "y,bad\r\n", .widen),
+        ("a,b,c\nz,x\n1,2,3\n", "z,x\n", .widen), ("a::b\nz::oops\nz::3\n", "z::oops\n", .widen),
+        ("a,b\n\"x\\\"y\",oops\n\"p\\\"\",4\n5,6\n", "\"x\\\"y\",oops\n", .widen),
+    ])
+    func `a row whose value does not fit the schema is set aside as it was written`(text: String, row: String, ragged: CSVRagged) throws {
+        var options = CSVOptions()
+        options.ragged = ragged
+        options.types = TypeSchema("t", columns: [ColumnSchema("b", ColumnType(.int, optional: true))])
+        nonisolated(unsafe) var rejected: [UInt8] = []
+        options.rejects = Rejects { row, _ in rejected += Array(row) }
+        for blockSize in [1, 1 << 20] {
+            rejected = []
+            options.blockSize = blockSize
+            _ = try Table(text, options)
+            #expect(String(decoding: rejected, as: UTF8.self) == row)
+        }
+    }
 }

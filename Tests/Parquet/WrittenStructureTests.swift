@@ -119,6 +119,21 @@ import Testing
         }
     }
 
+    /// DuckDB and polars read no other encodings of such values.
+    @Test func `values of a fixed number of bytes are plain or in a dictionary`() throws {
+        let column = ColumnSchema("u", ColumnType(.uuid)), schema = Schema([TypeSchema("T", columns: [column])])
+        var batch = Batch(schema.types[0], in: schema)
+        // As ascending as the identifiers of a clock.
+        for row in 0..<20_000 {
+            batch.columns[0].append(.uuid(Identifier(high: 0x018F << 48 | UInt64(row) << 16, low: UInt64(row) &* 7919)))
+        }
+        batch.count = 20_000
+        let made = ParquetShapes(schema.types[0], in: schema), elements = SchemaElements(made.shapes, name: "T")
+        let writer = ChunkWriter(elements.leaves[0]), compressor = PageCompressor(.standard)
+        try writer.add(LevelBuilder(made.shapes[0], batch.columns[0], 0..<batch.count).pages[0], share: 1, compressor)
+        #expect(try writer.take(compressor).encodings.isSubset(of: [0, 2, 3, 8]))
+    }
+
     @Test func `a dictionary that grows too large is given up, and the rows before keep it`() throws {
         let column = ColumnSchema("s", ColumnType(.string)), schema = Schema([TypeSchema("T", columns: [column])])
         var batches: [Batch] = []

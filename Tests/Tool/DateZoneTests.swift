@@ -153,4 +153,29 @@ import Testing
         #expect(
             try scratch.firn("convert", "s.csv", "s.firn").code == 0 && scratch.firn("convert", "s.firn", "-", "--to", "csv").out == text)
     }
+
+    @Test(arguments: ["", "2024-07-01T00:00:00Z", "2024-06-01T01:00:00+02:00"])
+    func `a date that a patch changes does not keep the zone of the date before`(date: String) throws {
+        let first = "id,t\n1,2024-01-01T00:00:00Z\n2,2024-06-01T00:00:00Z\n3,2024-06-01T00:00:00Z\n4,"
+        try scratch.write("old.csv", first + "2024-06-01T00:00:00+02:00\n")
+        try scratch.write("new.csv", first + date + "\n")
+        #expect(try scratch.firn("convert", "--key", "id", "old.csv", "old.firn").code == 0)
+        let run = try scratch.firn("diff", "old.csv", "new.csv", "--key", "id", "--changes", "c.firn")
+        #expect(run.code == 1 && run.errors.contains("column \"t\": the changes contain dates without their zones"), "\(run.errors)")
+        #expect(try scratch.firn("patch", "old.firn", "c.firn").code == 0)
+        let inUTC = date.hasSuffix("+02:00") ? "2024-05-31T23:00:00Z" : date
+        #expect(try scratch.firn("convert", "old.firn", "-", "--to", "csv").out == first + inUTC + "\n")
+        #expect(try scratch.firn("patch", "--reverse", "old.firn", "c.firn").code == 0)
+        #expect(try scratch.firn("convert", "old.firn", "-", "--to", "csv").out == first + "2024-05-31T22:00:00Z\n")
+    }
+
+    @Test func `a date that a patch does not change keeps its zone`() throws {
+        let old = "id,t,n\n1,2024-01-01T00:00:00Z,1\n2,2024-06-01T00:00:00Z,2\n4,2024-06-01T00:00:00+02:00,3\n"
+        try scratch.write("old.csv", old)
+        try scratch.write("new.csv", old.replacing(",3\n", with: ",4\n"))
+        #expect(try scratch.firn("convert", "--key", "id", "old.csv", "old.firn").code == 0)
+        #expect(try scratch.firn("diff", "old.csv", "new.csv", "--key", "id", "--changes", "c.firn").code == 1)
+        #expect(try scratch.firn("patch", "old.firn", "c.firn").code == 0)
+        #expect(try scratch.firn("convert", "old.firn", "-", "--to", "csv").out == scratch.read("new.csv"))
+    }
 }

@@ -91,4 +91,16 @@ import Testing
         #expect(try String(contentsOf: scratch.file("x.parquet"), encoding: .utf8) == "kept")
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path).count == 4)
     }
+
+    @Test func `original texts are used only in a file that Firn wrote, because other programs move rows and keep the metadata`() throws {
+        let scratch = try Scratch(), text = "id,x\n1,5.5\n2,NA\n3,2.5\n"
+        try scratch.write("t.csv", text)
+        #expect(try scratch.firn("convert", "t.csv", "t.parquet").code == 0)
+        #expect(try scratch.firn("convert", "t.parquet", "-", "--to", "csv").out == text)
+        var bytes = try Data(contentsOf: scratch.file("t.parquet"))
+        let at = try #require(bytes.indices.last { bytes[$0...].starts(with: "firn version".utf8) })
+        bytes[at] = UInt8(ascii: "w")
+        try bytes.write(to: scratch.file("other.parquet"))
+        #expect(try scratch.firn("convert", "other.parquet", "-", "--to", "csv").out == text.replacing("NA", with: ""))
+    }
 }

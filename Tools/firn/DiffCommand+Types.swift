@@ -43,6 +43,7 @@ extension DiffCommand {
     ) {
         func key(_ table: any Table) -> [String] { table.type.key.map { table.type.columns[$0].name } }
         if let old, let new { try remarkTexts(old, new, names: (names[0], names[1]), key: []) }
+        try remarkZones(zip([old, new], names).compactMap { table, name in table.map { ($0, name) } })
         // Rows can be matched only if both files have the same key: another key need not be unique in the other file.
         if let old, let new, !key(old).isEmpty, key(old) == key(new) {
             let difference = try TableDifference.compute(old: old, new: new, options: try options(names[0], names[1]))

@@ -42,6 +42,7 @@ struct DiffCommand {
         let difference = try TableDifference.compute(old: old, new: new, options: options)
         display.end()
         try remarkMatching(difference, changes: changes)
+        try remarkZones([(old, oldName), (new, newName)])
         switch difference.matching {
         case .key: try remarkTexts(old, new, names: (oldName, newName), key: options.key)
         case .foundKey(let names): try remarkTexts(old, new, names: (oldName, newName), key: names)
@@ -85,6 +86,18 @@ struct DiffCommand {
                 "no column identifies the rows of both files, so whole rows are matched, and a changed row is removed and added"
                     + (column ?? "; choose a key with --key"))
             if arguments.has("tolerance") { session.remark("--tolerance does not apply to whole rows") }
+        }
+    }
+
+    /// Reports the columns of dates with several zones, which changes do not contain.
+    func remarkZones(_ tables: [(table: any Table, file: String)]) throws(FirnError) {
+        guard arguments.has("changes") else { return }
+        var names: [String] = []
+        for (table, file) in tables { names += try KeptTexts.columnsOfZones(table, in: file).filter { !names.contains($0) } }
+        for name in names {
+            session.remark(
+                "column \"\(name)\": the changes contain dates without their zones; 'firn patch' writes changed and added dates in the zone of the column"
+            )
         }
     }
 

@@ -96,6 +96,33 @@ struct KeptTexts {
         return mix(mix(hash, word), count)
     }
 
+    /// Returns the names of the columns of dates of a table some of whose dates have another zone than most.
+    static func columnsOfZones(_ table: any Table, in path: String) throws(FirnError) -> [String] {
+        let type = table.type
+        var names: [String] = []
+        for (column, companion) in type.scalarCompanions.sorted(by: { $0.key < $1.key }) where type.columns[column].type.kind == .date {
+            do throws(Damage) {
+                for index in 0..<table.segmentCount {
+                    let segment = try table.segment(index)
+                    guard try segment.zone(of: companion)?.allNull != true, try hasZone(segment, companion) else { continue }
+                    names.append(type.columns[column].name)
+                    break
+                }
+            } catch { throw FirnError(error, in: path) }
+        }
+        return names
+    }
+
+    private static func hasZone(_ segment: any Segment, _ companion: Int) throws(Damage) -> Bool {
+        let reader = try segment.column(companion)
+        var texts = Column(reader.type)
+        for vector in 0..<(segment.rowCount + vectorSize - 1) / vectorSize {
+            try reader.read(vector: vector, into: &texts)
+            for row in 0..<texts.count where texts.isPresent(row) && DateTimeLayout.zone(texts.text.array(row)[...]) != nil { return true }
+        }
+        return false
+    }
+
     /// Returns the columns of two tables whose texts differ, with the number of texts in each.
     /// - Parameter areVersions: Whether they are versions of one table, of which only the segments that changed are read.
     static func differing(

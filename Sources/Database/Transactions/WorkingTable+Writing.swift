@@ -70,7 +70,16 @@ extension WorkingTable {
         let (rows, position) = try writable(rowID)
         guard Column(rows.types[column]).fits(value) else { throw misfit(column, value) }
         try takeKey(rowID, column, value)
+        if rows.scalars[column] == .date { try forgetZone(rowID, column, unlessEqual: value) }
         try change(rows, position, column) { _ = $0.set($1, value) }
+    }
+
+    /// Removes the original text of a date that gets another value. Other original texts are used only if they read as the value of their
+    /// row, but that of a date can be its zone alone, which fits every date.
+    private func forgetZone(_ rowID: Int64, _ column: Int, unlessEqual value: Value) throws(FirnError) {
+        guard let companion = dateCompanions[column], try storedValue(rowID, column) != value else { return }
+        let (rows, position) = try writable(rowID)
+        try change(rows, position, companion) { _ = $0.set($1, .null) }
     }
 
     /// Returns one row of a column at a position as a column, embedded objects as links.

@@ -187,12 +187,22 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         seen.store(now, ordering: .releasing)
     }
 
+    /// The companions of columns of dates, by the position of the column.
+    var dateCompanions: [Int: Int] {
+        if let known = knownDateCompanions { return known }
+        let found = type.scalarCompanions.filter { type.columns[$0.key].type.kind == .date }
+        knownDateCompanions = found
+        return found
+    }
+    @exclusivity(unchecked) private var knownDateCompanions: [Int: Int]?
+
     /// Called when all changes have been written: they are read from the written form from now on.
     func begin() {
         hasBegunAnew = true
         isEditing = false
         transaction.editedTables.remove(index)
         type = transaction.schema.types[index]
+        knownDateCompanions = nil
         columnStamps = type.columns.indices.map { $0 < columnStamps.count ? columnStamps[$0] : 0 }
         edited = []
         keepUp()
