@@ -304,49 +304,27 @@ package final class QueryRun {
 
     /// Passes on the rows at the given positions, in that order, in batches. Within a batch, every vector is read once.
     private func materialise(_ positions: [UInt64], _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
-        var scan: SegmentScan?
-        defer { if let scan { statistics = statistics + scan.takeStatistics() } }
-        var current = -1
-        for start in stride(from: 0, to: positions.count, by: QueryRun.batchSize) {
-            let part = positions[start..<min(start + QueryRun.batchSize, positions.count)]
-            let ascending = part.indices.sorted { positions[$0] < positions[$1] }
-            var columns = scanner.emptyColumns(), at = 0
-            var rows: [Int32] = []
-            while at < ascending.count {
-                let position = positions[ascending[at]]
-                let segment = Int(position >> 32), vector = Int(position & 0xFFFF_FFFF) / vectorSize
-                rows.removeAll(keepingCapacity: true)
-                while at < ascending.count, positions[ascending[at]] >> 32 == position >> 32,
-                    Int(positions[ascending[at]] & 0xFFFF_FFFF) / vectorSize == vector
-                {
-                    rows.append(Int32(Int(positions[ascending[at]] & 0xFFFF_FFFF) % vectorSize))
-                    at += 1
-                }
-                if segment != current {
-                    scan = try scanner.scan(segment, reusing: scan)
-                    current = segment
-                }
-                let range = scan!.segment.rows(ofVector: vector)
-                for (i, operand) in plan.selected.enumerated() {
-                    try operand.append(rows, of: vector, first: range.lowerBound, count: range.count, scan!, to: &columns[i])
-                    try scanner.hold(&columns[i], plan.columns[i].name)
-                }
+        var scans = [SegmentScan?](repeating: nil, count: threads), at = 0, together = 1
+        defer { for scan in scans { if let scan { statistics = statistics + scan.takeStatistics() } } }
+        while at < positions.count {
+            // The threads make one batch each.
+            let first = at, count = min(together, (positions.count - at + QueryRun.batchSize - 1) / QueryRun.batchSize)
+            let scanner = scanner, held = scans
+            let outcomes = each(count) { (i) throws(FirnError) -> (Batch, SegmentScan?) in
+                let start = first + i * QueryRun.batchSize
+                var scan = held[i]
+                return (try scanner.rows(positions[start..<min(start + QueryRun.batchSize, positions.count)], &scan), scan)
             }
-            var permutation = [Int](repeating: 0, count: part.count)
-            for (i, index) in ascending.enumerated() { permutation[index - start] = i }
-            let isOrdered = permutation.indices.allSatisfy { permutation[$0] == $0 }
-            if !isOrdered {
-                for i in columns.indices {
-                    var ordered = columns[i].emptyCopy
-                    do throws(Damage) { try ordered.hold(scanner.memory(plan.columns[i].name), adding: columns[i].footprint) } catch {
-                        throw scanner.source.error(error)
-                    }
-                    ordered.appendGathered(columns[i], rows: permutation)
-                    columns[i] = ordered
-                }
+            var largest = 0
+            for (i, outcome) in outcomes.enumerated() {
+                let (batch, scan) = try outcome.get()
+                scans[i] = scan
+                largest = max(largest, batch.columns.reduce(0) { $0 + $1.footprint })
+                at += batch.count
+                if try !body(batch) { return }
             }
-            let batch = Batch(count: part.count, columns: columns)
-            if try !body(batch) { return }
+            // Each batch is in memory twice while its rows are put in order.
+            together = largest > table.memory.limit / (8 * threads) ? 1 : threads
         }
     }
 

@@ -20,6 +20,44 @@ struct Scanner {
         return SegmentScan(plan.slots, textTests: plan.textTests, source: source, segment: segment)
     }
 
+    /// Returns the rows at the given positions, in that order. Every vector is read once. `scan` is used again for the next call.
+    func rows(_ positions: ArraySlice<UInt64>, _ scan: inout SegmentScan?) throws(FirnError) -> Batch {
+        let ascending = positions.indices.sorted { positions[$0] < positions[$1] }
+        var columns = emptyColumns(), at = 0, rows: [Int32] = [], current = -1
+        while at < ascending.count {
+            let position = positions[ascending[at]]
+            let segment = Int(position >> 32), vector = Int(position & 0xFFFF_FFFF) / vectorSize
+            rows.removeAll(keepingCapacity: true)
+            while at < ascending.count, positions[ascending[at]] >> 32 == position >> 32,
+                Int(positions[ascending[at]] & 0xFFFF_FFFF) / vectorSize == vector
+            {
+                rows.append(Int32(Int(positions[ascending[at]] & 0xFFFF_FFFF) % vectorSize))
+                at += 1
+            }
+            if segment != current { scan = try self.scan(segment, reusing: scan) }
+            current = segment
+            guard let here = scan else { trap("the segment of the rows is open") }
+            let range = here.segment.rows(ofVector: vector)
+            for (i, operand) in plan.selected.enumerated() {
+                try operand.append(rows, of: vector, first: range.lowerBound, count: range.count, here, to: &columns[i])
+                try hold(&columns[i], plan.columns[i].name)
+            }
+        }
+        var permutation = [Int](repeating: 0, count: positions.count)
+        for (i, index) in ascending.enumerated() { permutation[index - positions.startIndex] = i }
+        if permutation.indices.contains(where: { permutation[$0] != $0 }) {
+            for i in columns.indices { columns[i] = try ordered(columns[i], permutation, plan.columns[i].name) }
+        }
+        return Batch(count: positions.count, columns: columns)
+    }
+
+    private func ordered(_ column: Column, _ rows: [Int], _ name: String) throws(FirnError) -> Column {
+        var ordered = column.emptyCopy
+        do throws(Damage) { try ordered.hold(memory(name), adding: column.footprint) } catch { throw source.error(error) }
+        ordered.appendGathered(column, rows: rows)
+        return ordered
+    }
+
     /// Calls `body` for every vector with matches: its number, its first row, its number of rows, the mask of 16 words and the number of
     /// matches.
     /// `body` returns false to stop; then this also returns false.
