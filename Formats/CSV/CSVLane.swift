@@ -180,7 +180,12 @@ struct CSVLane {
                 Base64.append(column.text.array(row), to: &text)
                 lane.put(text, style)
             }
-        case .any, .embedded:
+        case .any:
+            each(column, rows, style, most: 0) { lane, row in
+                // JSON text of null would be read as a string.
+                column.value(at: row).isNull ? lane.put(null: style) : lane.put(nested: column, row, style)
+            }
+        case .embedded:
             each(column, rows, style, most: 0) { lane, row in lane.put(nested: column, row, style) }
         }
     }

@@ -179,4 +179,12 @@ import Testing
             #expect(!(try scratch.firn("convert", "m.csv", "n.\(format)").errors.contains("first day")))
         }
     }
+
+    @Test func `a null of JSON is an empty cell of CSV in a column of any type`() throws {
+        let scratch = try Scratch()
+        try scratch.write("n.json", "[{\"a\":1},{\"a\":2,\"b\":null,\"c\":1},{\"a\":3,\"c\":[true]},{\"a\":4,\"c\":null}]")
+        #expect(try scratch.firn("convert", "n.json", "n.csv").code == 0)
+        #expect(try scratch.read("n.csv") == "a,b,c\n1,,\n2,,1\n3,,[true]\n4,,\n")
+        #expect(try scratch.firn("query", "n.csv", "b != nil", "-a", "count", "--format", "csv").out == "count\n0\n")
+    }
 }
