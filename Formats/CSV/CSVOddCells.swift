@@ -221,7 +221,7 @@ struct CSVOddCells: Sendable {
     /// The same without `texts`.
     var withoutTexts: CSVOddCells {
         var copy = self
-        (copy.texts, copy.words) = (CSVSample(), [])
+        (copy.texts, copy.words, copy.hasZoneAlone) = (CSVSample(), [], false)
         return copy
     }
 

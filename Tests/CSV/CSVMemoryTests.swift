@@ -110,6 +110,10 @@ import Testing
             try remarks("a\n2020-01-01\n2020-01-02\n(none)\n") == [
                 "column \"a\" is text because of \"(none)\" in 1 row; --null='(none)' makes it date"
             ])
+        #expect(
+            try remarks("id,d\n1,2020-01-02T03:04:05Z\n2,Z\n3,2020-01-02T03:04:05+01:00\n") == [
+                "column \"d\" is text because of \"Z\" in 1 row; --null Z makes it date"
+            ])
         #expect(try remarks("a,b\nXX,1\nXX,2\n1,3\n2,4\n3,5\n").count == 1, "texts in the first rows count too")
         // Another remark if other text remains or if the texts are quoted, and none if they are most of the column.
         for text in ["a\n1\n2\n3\nXX\nx y z and more\n", "a\n1\n2\n3\n\"XX\"\n", "a\n1\n2\n3\n4\n5\nA\nB\nC\nD\n"] {

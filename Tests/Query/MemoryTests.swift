@@ -74,4 +74,32 @@ import Testing
         }
         #expect(budget.used == 0)
     }
+
+    @Test func `a memory limit that is enough to sort with one thread is enough for several`() throws {
+        let type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("t", ColumnType(.string))])
+        let folder = TemporaryFolder(), path = folder.file("a.firn"), budget = MemoryBudget(limit: .max)
+        let database = try Database.create(path: path), transaction = try database.begin()
+        try transaction.extendSchema([type])
+        let writer = try transaction.bulkWriter("T")
+        // The rows of the first batch are small, and those of the others large.
+        let long = String(repeating: "a", count: 200)
+        for part in 0..<5 {
+            let rows = (0..<segmentSize).map { row in
+                let n = (row * 5 + part) % (segmentSize * 5)
+                return [Value.int(Int64(n)), .string(n < segmentSize ? "x" : long + "\(n)")]
+            }
+            try writer.append(RandomTables.batch(rows, of: type, in: Schema([type])))
+        }
+        try transaction.commit()
+        let table = try #require(try Database.open(path: path, memory: budget).snapshot().table(named: "T"))
+        let request = QueryRequest(filter: "TRUEPREDICATE SORT(n ASC)")
+        func isEnough(_ limit: Int, threads: Int) -> Bool {
+            budget.limit = limit
+            return (try? run(request, table, threads: threads)) == segmentSize * 5
+        }
+        let least = try #require(stride(from: 4 << 20, to: 200 << 20, by: 2 << 20).first { isEnough($0, threads: 1) })
+        for limit in [least, least + (4 << 20), least * 5 / 4, least * 3 / 2, least * 2] {
+            for threads in [2, 4] { #expect(isEnough(limit, threads: threads), "\(least) \(limit), \(threads) threads") }
+        }
+    }
 }

@@ -82,6 +82,16 @@ private let people = #"""
         #expect(scratch.names == ["bad.csv", "out.firn"])
     }
 
+    @Test func `a rejected row without a line end is not joined with the next one`() throws {
+        let scratch = try Scratch()
+        try scratch.write("schema.csv", "a,b\n1,2\n3,4\n")
+        try scratch.write("s.json", try scratch.firn("schema", "--json", "schema.csv").out)
+        try scratch.write("t.csv", "a,b\n1,2\n#c\nx,3\n5,6\n4")
+        let run = try scratch.firn("convert", "t.csv", "t.firn", "--schema", "s.json", "--comment", "#", "--rejects", "bad.txt")
+        #expect(run.code == 3, "\(run.errors)")
+        #expect(try scratch.read("bad.txt").split(separator: "\n").sorted() == ["4", "x,3"])
+    }
+
     @Test func `rejected rows go to a file, the other rows are converted, and the exit code is 3`() throws {
         let scratch = try Scratch()
         try scratch.write("bad.csv", "a,b\n1,2\n3,4,5\n6,7\n")

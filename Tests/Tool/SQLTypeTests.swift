@@ -60,7 +60,9 @@ import Testing
     }
 
     @Test(arguments: [
-        "SELECT ok FROM t UNION ALL SELECT id FROM t", "SELECT ok FROM (SELECT ok FROM t UNION ALL SELECT id FROM t)",
+        "SELECT ok FROM t UNION ALL SELECT id FROM t",
+        "SELECT column1 AS ok FROM (VALUES (1), (0), (NULL), (1), (2), (3))",
+        "SELECT ok FROM (SELECT ok FROM t UNION ALL SELECT id FROM t)",
         "CREATE TEMP VIEW v AS SELECT ok FROM t UNION ALL SELECT id FROM t; SELECT ok FROM v",
         "CREATE TEMP TABLE t AS SELECT 1 AS ok UNION ALL SELECT 0 UNION ALL SELECT NULL UNION ALL SELECT id FROM main.t; SELECT ok FROM t",
     ])
@@ -94,5 +96,16 @@ import Testing
         let other = try scratch.firn("sql", "cs.csv", "SELECT name, name_2 FROM cs", "--format", "csv")
         #expect(other.out == "name,name_2\nBoss,clerk\n" || other.out == "Name,name_2\nBoss,clerk\n")
         #expect(other.errors.contains("the column \"name\" is called \"name_2\""), "\(other.errors)")
+    }
+
+    @Test func `rows of VALUES and row ids have no type of a column`() throws {
+        let scratch = try sample()
+        let values = "VALUES ((SELECT ok FROM t WHERE id = 1)), (1), (0)"
+        #expect(
+            try scratch.firn("sql", "t.firn", values, "--format", "ndjson").out.split(separator: "\n").map(String.init).map { $0.suffix(2) }
+                == ["1}", "1}", "0}"])
+        try scratch.write("r.csv", "rowid,v\ntrue,1\nfalse,2\n")
+        let ids = try scratch.firn("sql", "r.csv", "SELECT oid AS n FROM r", "--format", "csv").out
+        #expect(ids == "n\n0\n1\n" || ids == "n\n1\n2\n", "\(ids)")
     }
 }

@@ -31,9 +31,9 @@ package struct SQLOrigin: Sendable {
         switch (schema.type.kind, value) {
         case (_, .null), (.int, .int), (.double, .double), (.string, .string), (.data, .data): value
         case (.bool, .int(let x)): x == 0 || x == 1 ? .bool(x == 1) : nil
-        case (.double, .int(let x)): .double(Double(x))
-        case (.float, .int(let x)): .float(Float(x))
-        case (.float, .double(let x)): .float(Float(x))
+        case (.double, .int(let x)): Double(exactly: x).map { .double($0) }
+        case (.float, .int(let x)): Float(exactly: x).map { .float($0) }
+        case (.float, .double(let x)): Float(exactly: x).map { .float($0) }
         case (.date, .string(let text)): Timestamp(text: text).map { .date($0) }
         case (.decimal, .int(let x)): Decimal(String(x)).map { .decimal($0) }
         case (.decimal, .double(let x)): Decimal(x.description).map { .decimal($0) }
@@ -64,7 +64,9 @@ extension SQLConnection {
         return (0..<columns).map { column in
             let origin = firn_sql_column_origin(statement, Int32(column))
             guard let name = origin.column.map({ String(cString: $0) }), let table = origin.table.map({ String(cString: $0) }),
-                origin.database.map({ String(cString: $0) }) == "main"
+                origin.database.map({ String(cString: $0) }) == "main",
+                // The name of the row id, which can be that of a column too.
+                NameTable.folded(name) != "rowid"
             else { return nil }
             return tables.last { $0.name == table }?.column(named: name).flatMap { SQLOrigin($0) }
         }
@@ -72,7 +74,7 @@ extension SQLConnection {
 
     private func combinesRows(_ text: String) -> Bool {
         let statements = SQLStatements(text), tokens = statements.tokens(0..<statements.bytes.count)
-        let isCompound = tokens.contains { token in ["union", "except", "intersect"].contains { token.isWord($0) } }
+        let isCompound = tokens.contains { token in ["union", "except", "intersect", "values"].contains { token.isWord($0) } }
         if isCompound, tokens.contains(where: { $0.isWord("view") }) { hasCompoundView = true }
         return isCompound || hasCompoundView
     }

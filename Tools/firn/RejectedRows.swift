@@ -8,6 +8,8 @@ final class RejectedRows {
     let path: String
     private let output: Output
     private(set) var count = 0
+    /// Whether the last row has no line end: it was the last one of its input.
+    private var endsOpen = false
     /// The reasons and positions of the first rejected rows, if their readers report them.
     private(set) var reasons: [String] = []
     static let maximumReasons = 20
@@ -20,7 +22,9 @@ final class RejectedRows {
     func add(_ row: UnsafeRawBufferPointer, because reason: FirnError?) throws(FirnError) {
         count += 1
         if let reason, reasons.count < RejectedRows.maximumReasons { reasons.append("\(reason)") }
+        if endsOpen { try output.write("\n") }
         try output.write(row)
+        endsOpen = row.last.map { $0 != 10 && $0 != 13 } ?? endsOpen
     }
 
     func add(_ row: [UInt8], because reason: FirnError?) throws(FirnError) {

@@ -304,9 +304,9 @@ package final class QueryRun {
 
     /// Passes on the rows at the given positions, in that order, in batches. Within a batch, every vector is read once.
     private func materialise(_ positions: [UInt64], _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
-        var scans = [SegmentScan?](repeating: nil, count: threads), at = 0, together = 1
+        var scans = [SegmentScan?](repeating: nil, count: threads), at = 0, together = 1, most = threads
         defer { for scan in scans { if let scan { statistics = statistics + scan.takeStatistics() } } }
-        while at < positions.count {
+        rounds: while at < positions.count {
             // The threads make one batch each.
             let first = at, count = min(together, (positions.count - at + QueryRun.batchSize - 1) / QueryRun.batchSize)
             let scanner = scanner, held = scans
@@ -315,16 +315,25 @@ package final class QueryRun {
                 var scan = held[i]
                 return (try scanner.rows(positions[start..<min(start + QueryRun.batchSize, positions.count)], &scan), scan)
             }
+            for (i, outcome) in outcomes.enumerated() { if case .success((_, let scan)) = outcome { scans[i] = scan } }
             var largest = 0
-            for (i, outcome) in outcomes.enumerated() {
-                let (batch, scan) = try outcome.get()
-                scans[i] = scan
-                largest = max(largest, batch.columns.reduce(0) { $0 + $1.footprint })
-                at += batch.count
-                if try !body(batch) { return }
+            for outcome in outcomes {
+                switch outcome {
+                case .success(let (batch, _)):
+                    largest = max(largest, batch.columns.reduce(0) { $0 + $1.footprint })
+                    at += batch.count
+                    if try !body(batch) { return }
+                case .failure(let error):
+                    // One batch at a time may fit into the memory limit.
+                    guard count > 1, error.code == .outOfMemory else { throw error }
+                    (together, most) = (1, 1)
+                    for scan in scans.dropFirst() { if let scan { statistics = statistics + scan.takeStatistics() } }
+                    scans = [scans[0]]
+                    continue rounds
+                }
             }
             // Each batch is in memory twice while its rows are put in order.
-            together = largest > table.memory.limit / (8 * threads) ? 1 : threads
+            together = largest > table.memory.limit / (8 * threads) ? 1 : most
         }
     }
 
