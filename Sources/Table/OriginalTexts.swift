@@ -3,7 +3,8 @@
 /// A companion is an optional string column of the same type. In a row, it holds the text that the cell of the other column had in its
 /// source, if export would write a different text for the value; in all other rows it is null. It is stored like any column, but is not
 /// data of its own: it is no property, is not compared or hashed, and is listed only if it is named. Readers use a text only if it still
-/// reads as the value of its row, so a companion that is not kept up to date never gives a wrong text.
+/// reads as the value of its row, so a companion that is not kept up to date never gives a wrong text. The exception is the text of a date
+/// that is its zone alone, which fits every date: a writer that changes the date removes it.
 ///
 /// The companion of a column of objects or of a collection holds the texts of all parts of the value (`OriginalParts` of Exchange). Embedded
 /// types have no companions, so that the position of a field is the same everywhere.
