@@ -9,6 +9,7 @@ import FirnTable
 /// Types become tables with their keys. What SQLite cannot declare is recorded in the table `_firn`, which is made only if it is needed; so a database
 /// that is read again has the same types.
 package final class SQLiteWriter: BatchWriter {
+    private let target: String
     private let replacement: Replacement
     private var connection: SQLiteConnection?
     private var targets: [SQLiteTarget] = []
@@ -16,8 +17,12 @@ package final class SQLiteWriter: BatchWriter {
     private var schema = Schema()
     package private(set) var remarks: [String] = []
 
-    /// - Throws: `FirnError.exists` if the target exists and `overwrite` is false, or if it is not a regular file.
+    /// - Throws: `FirnError.exists` if the target exists and `overwrite` is false, if it is not a regular file, or if there is a log or a
+    ///   journal of SQLite next to it.
     package init(path: String, overwrite: Bool, sources: SourceModes = .none) throws(FirnError) {
+        try Replacement.check(path, overwrite: overwrite)
+        try SQLiteSidecars.check(path)
+        target = path
         replacement = try Replacement(of: path, overwrite: overwrite, sources: sources)
         connection = try SQLiteConnection(writing: replacement.temporaryPath, named: path)
     }
@@ -68,6 +73,8 @@ package final class SQLiteWriter: BatchWriter {
         try connection.execute("COMMIT")
         targets = []
         self.connection = nil
+        // A process can have opened the old database meanwhile.
+        try SQLiteSidecars.check(target)
         try replacement.finish()
     }
 

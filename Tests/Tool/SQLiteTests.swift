@@ -37,6 +37,22 @@ import Testing
         #expect(names == ["out.firn", "shop.db"], "\(names)")
     }
 
+    @Test func `a database with a log next to it is not replaced, with any command`() throws {
+        let scratch = try prepared(), before = try Data(contentsOf: scratch.file("shop.db"))
+        try scratch.write("a.ndjson", "{\"a\":1}\n")
+        try scratch.write("shop.db-wal", "log")
+        for words in [["convert", "-f", "a.ndjson", "shop.db"], ["query", "-f", "-o", "shop.db", "a.ndjson"]] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 5 && run.errors.contains("\"shop.db-wal\""), "\(words): \(run.code) \(run.errors)")
+            #expect(try Data(contentsOf: scratch.file("shop.db")) == before && scratch.read("shop.db-wal") == "log")
+        }
+        try FileManager.default.removeItem(at: scratch.file("shop.db"))
+        #expect(try scratch.firn("convert", "a.ndjson", "shop.db").code == 5)
+        try FileManager.default.removeItem(at: scratch.file("shop.db-wal"))
+        #expect(try scratch.firn("convert", "a.ndjson", "shop.db").code == 0)
+        #expect(try scratch.firn("sql", "shop.db", "SELECT * FROM a", "--format", "csv").out == "a\n1\n")
+    }
+
     @Test func `every command reads databases`() throws {
         let scratch = try prepared()
         for (words, expected) in [
