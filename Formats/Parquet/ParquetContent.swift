@@ -151,7 +151,10 @@ final class ParquetContent: @unchecked Sendable {
 
     /// Checks the number of rows of a group that has very many for its size: a query that only counts rows reads no page.
     private static func checkCount(_ index: Int, _ group: ParquetGroup, _ leaves: [ParquetNode], _ file: FileBytes) throws(ParquetFault) {
-        let smallest = group.chunks.indices.min { group.chunks[$0].compressedSize < group.chunks[$1].compressedSize } ?? 0
+        // A file without columns has no rows.
+        guard let smallest = group.chunks.indices.min(by: { group.chunks[$0].compressedSize < group.chunks[$1].compressedSize }) else {
+            return
+        }
         let size = max(1, min(group.chunks[smallest].compressedSize, file.count))
         guard group.rowCount > 1 << 20, group.rowCount / size > 1 << 12 else { return }
         do throws(ParquetFault) {

@@ -36,6 +36,12 @@ import Testing
         #expect(read.rows == ["[1,2]", "[]", "[3]"] && read.types == ["a list<int>"])
     }
 
+    @Test func `a file without columns has no rows`() throws {
+        let read = try ReadFile(Builder([], [], rows: 0).bytes)
+        #expect(read.rows == [] && read.types == [])
+        #expect(error(Builder([], [], rows: 3))?.message == "the file has 3 rows and no columns")
+    }
+
     @Test(arguments: ["array", "list_tuple", "element"]) func `lists of two levels are read by the rules for old files`(name: String) throws
     {
         // optional group list (LIST) { repeated group NAME { optional int32 x } }
