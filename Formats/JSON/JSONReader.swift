@@ -197,6 +197,7 @@ struct RowPlan {
                 fields = rows.fields
                 fields[0].writesNull = true
                 embedded = []
+                types.noteAllRepeated(root, "")
             } else {
                 guard root.pointee.mapValue == nil else {
                     throw FirnError(

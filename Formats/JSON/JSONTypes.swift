@@ -131,6 +131,8 @@ struct JSONTypes {
             field.writesNull = writesNull(
                 "column \"\(field.column)\"", nulls: shape.pointee.nulls, missing: objects - shape.pointee.presence)
             note(shape, as: field.plan)
+            let shown = PathPins.spelled(String(decoding: field.name, as: UTF8.self))
+            noteAllRepeated(shape, (shownPath.isEmpty ? "" : shownPath + ".") + shown)
             return field
         }
         var taken = Set(given.map(\.column))
@@ -145,7 +147,7 @@ struct JSONTypes {
                 let isMixed = missing > 0 && nulls > 0, shownPath = childShownPath
                 let made =
                     keepsNulls && isMixed
-                    ? ColumnPlan(ColumnType(.any))
+                    ? anyPlan(shape, shownPath)
                     : plan(shape, path: childPath, shownPath: shownPath, depth: depth, name: depth == 0 ? column : nil)
                 // A column of type any, or one without any value, keeps both at no cost.
                 if isMixed, made.type == ColumnType(.any) || shape.pointee.hasNoValues {
@@ -187,6 +189,22 @@ struct JSONTypes {
                 ? "the key \"\(key)\" occurs twice in one row" : "column \"\(shownPath)\": the key \"\(key)\" occurs twice in one object")
                 + "\(place); its last value was used")
         losses.append("\(shownPath.isEmpty ? "a row" : "an object of \"\(shownPath)\"") has the key \"\(key)\" twice\(place)")
+    }
+
+    /// Returns the plan for values of any kind, in which objects have no columns.
+    private mutating func anyPlan(_ node: Shape.Node, _ shownPath: String) -> ColumnPlan {
+        noteAllRepeated(node, shownPath)
+        return ColumnPlan(ColumnType(.any))
+    }
+
+    /// Notes that objects at and below a node have a key twice.
+    mutating func noteAllRepeated(_ node: Shape.Node, _ shownPath: String) {
+        noteRepeated(node, shownPath)
+        let prefix = shownPath.isEmpty ? "" : shownPath + "."
+        for member in node.pointee.members {
+            noteAllRepeated(member.node, prefix + PathPins.spelled(String(decoding: keys(member.key), as: UTF8.self)))
+        }
+        for inner in [node.pointee.element, node.pointee.mapValue].compactMap(\.self) { noteAllRepeated(inner, prefix + "*") }
     }
 
     /// Returns whether null is written rather than omitted. Only one of null and missing can survive a round trip. `column` names the column
@@ -273,7 +291,7 @@ struct JSONTypes {
                     "column \"\(name)\" is of type any: \(others) of \(filled) values \(others == 1 ? "is not a number" : "are not numbers")"
                 )
             }
-            return ColumnPlan(ColumnType(.any))
+            return anyPlan(node, shownPath)
         }
         if shape.bools > 0 { return ColumnPlan(ColumnType(.bool)) }
         if numbers > 0 { return number(shape, shownPath: shownPath) }
@@ -314,7 +332,7 @@ struct JSONTypes {
         if isNested {
             single =
                 depth >= JSONTypes.maximumEmbeddingDepth
-                ? ColumnPlan(ColumnType(.any)) : nested(element, in: kind, path: path, shownPath: inside, depth: depth)
+                ? anyPlan(element, inside) : nested(element, in: kind, path: path, shownPath: inside, depth: depth)
         } else {
             single = plan(element, path: path, shownPath: inside, depth: depth)
         }
@@ -374,7 +392,7 @@ struct JSONTypes {
             ShapeTree.collapse(node)
             return collection(.map, node.pointee.mapValue!, path: path, shownPath: shownPath, depth: depth)
         }
-        if depth >= JSONTypes.maximumEmbeddingDepth { return ColumnPlan(ColumnType(.any)) }
+        if depth >= JSONTypes.maximumEmbeddingDepth { return anyPlan(node, shownPath) }
         let name = newName(path), position = embedded.count
         embedded.append(TypeSchema(name, columns: [], isEmbedded: true))
         let fields = fields(node, path: path, shownPath: shownPath, depth: depth + 1)

@@ -113,6 +113,34 @@ import Testing
         #expect(error?.message == "an object of \"in\" has the key \"x\" twice (line 5)", "\(error?.message ?? "")")
     }
 
+    @Test(arguments: [
+        (#"[{"v":{"x":1,"x":2}},{"v":5}]"#, "v"), (#"[{"a":{"x":1,"x":2}},5]"#, "a"), (#"{"a":1,"b":[5,{"x":1,"x":2}]}"#, "b.*"),
+        ("{\"x\":1,\"x\":2}\n5\n", ""), (#"[{"v":[{"y":[[{"x":1,"x":2}]]},true]},{"v":null}]"#, "v.*.y.*.*"),
+        (#"[{"v":{"x":1,"x":2}},{"v":null},{}]"#, "v"),
+        (#"[{"1":{"2":{"3":{"4":{"5":{"6":{"7":{"8":{"9":{"x":1,"x":2}}}}}}}}}}]"#, "1.2.3.4.5.6.7.8.9"),
+    ])
+    func `a key that occurs twice in a value of type any is reported, and is a loss`(text: String, path: String) throws {
+        let layout: JSONOptions.Layout = text.hasSuffix("\n") ? .lines : .document
+        let expected =
+            path.isEmpty ? "the key \"x\" occurs twice in one row" : "column \"\(path)\": the key \"x\" occurs twice in one object"
+        let remarks = try Table(text, layout).remarks
+        #expect(remarks.contains { $0.hasPrefix(expected) && $0.hasSuffix("its last value was used") }, "\(remarks)")
+        let error = #expect(throws: FirnError.self) { try Table(text, layout) { $0.isLossless = true } }
+        #expect(error?.code == .rejected && error?.message.contains("the key \"x\" twice") == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a key that occurs twice within a given type is reported`() throws {
+        let inner = TypeSchema("In", columns: [ColumnSchema("x", ColumnType(.int))], isEmbedded: true)
+        let rows = TypeSchema(
+            "T", columns: [ColumnSchema("o", ColumnType(.embedded, target: "In")), ColumnSchema("v", ColumnType(.any))])
+        let remarks = try Table(#"{"o":{"x":1,"x":2},"v":[{"y":1,"y":2}]}"# + "\n", .lines) {
+            $0.given = GivenSchema(Schema([rows, inner]), rows: "T")
+        }.remarks
+        for (column, key) in [("o", "x"), ("v.*", "y")] {
+            #expect(remarks.contains { $0.hasPrefix("column \"\(column)\": the key \"\(key)\" occurs twice in one object") }, "\(remarks)")
+        }
+    }
+
     @Test func `a remark reports objects that become a map because they have many keys, with the way to keep columns`() throws {
         let many = (0..<1200).map { "{\"id\":\($0),\"in\":{\"k\($0)\":1}}\n" }.joined()
         let table = try Table(many, .lines)
