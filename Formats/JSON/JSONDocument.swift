@@ -1,5 +1,5 @@
 /// A small JSON document as a tree: settings, schemas, the JSON around the rows of a document. Members keep their order, numbers their
-/// text. json-c parses and prints it; bulk data is read by `JSONReader`.
+/// text. json-c parses it; bulk data is read by `JSONReader`.
 ///
 /// Parsing is strict: RFC 8259, UTF-8, at most 512 levels. json-c alone is more lenient and would change some texts silently. Here
 /// - integers beyond 64 bits and `-0` are kept, although json-c has no integer for them;
@@ -36,15 +36,4 @@ package indirect enum JSONDocument: Sendable, Equatable {
     package var truth: Bool? { if case .bool(let truth) = self { truth } else { nil } }
     package var elements: [JSONDocument]? { if case .array(let elements) = self { elements } else { nil } }
     package var members: [(String, JSONDocument)]? { if case .object(let members) = self { members } else { nil } }
-
-    /// Whether the printed text reads back as an equal document: no key contains U+0000, and no key is repeated in its object.
-    package var isPrintable: Bool {
-        switch self {
-        case .null, .bool, .number, .string: return true
-        case .array(let elements): return elements.allSatisfy(\.isPrintable)
-        case .object(let members):
-            return Set(members.map { Array($0.0.utf8) }).count == members.count
-                && members.allSatisfy { !$0.0.utf8.contains(0) && $0.1.isPrintable }
-        }
-    }
 }

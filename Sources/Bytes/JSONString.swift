@@ -1,6 +1,6 @@
 /// Text as JSON strings. Only characters that JSON requires to be escaped are escaped: quotes, backslashes and control characters.
 ///
-/// It is the one place where Firn writes them itself; json-c (`JSONDocument` of FirnJSON) parses and prints whole documents.
+/// It is the one place where Firn writes them; `JSONDocument` of FirnJSON prints whole documents with it.
 package enum JSONString {
     /// The remark about numbers that JSON cannot write, and that are written as null.
     package static func remark(notFinite count: Int) -> String {

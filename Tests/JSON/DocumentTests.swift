@@ -17,6 +17,17 @@ import Testing
         #expect(try JSONDocument("\"\"").pretty == "\"\"")
     }
 
+    @Test func `every document is printed, also one that cannot be read again`() {
+        let document = JSONDocument.object([
+            ("a\0b", .array([.null, .bool(true), .object([])])), ("a\0b", .string("\u{8}\u{1F}/\u{7F}\\")),
+        ])
+        #expect(document.compact == #"{"a\u0000b":[null,true,{}],"a\u0000b":"\b\u001f/\#u{7F}\\"}"#)
+        #expect(
+            document.pretty
+                == #"{\#n  "a\u0000b": [\#n    null,\#n    true,\#n    {}\#n  ],\#n  "a\u0000b": "\b\u001f/\#u{7F}\\"\#n}"#)
+        #expect(JSONDocument.array([]).pretty == "[]" && JSONDocument.object([]).compact == "{}")
+    }
+
     @Test func `syntax errors have a line and a column`() throws {
         let cases: [(String, Int, Int, String)] = [
             ("{\n  \"a\": tru\n}", 2, 8, "expected a value"), ("[1,\n2", 2, 2, "ends too early"), ("[1] x", 1, 5, "expected a value"),
