@@ -52,6 +52,25 @@ import Testing
         #expect(!finite.errors.contains("not finite"))
     }
 
+    @Test(arguments: [["-k", "id"], []])
+    func `null and missing cells are equal, as in the hash`(key: [String]) throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "a.ndjson", #"{"id":1,"c":"x","o":{"v":1}}"# + "\n" + #"{"id":2,"c":null,"o":{"v":null}}"# + "\n" + #"{"id":3,"o":{}}"# + "\n")
+        try scratch.write(
+            "b.ndjson", #"{"id":1,"c":"x","o":{"v":1}}"# + "\n" + #"{"id":2,"o":{}}"# + "\n" + #"{"id":3,"c":null,"o":{"v":null}}"# + "\n")
+        for name in ["a", "b"] {
+            let run = try FirnRun(["convert", "--lossless", "\(name).ndjson", "\(name).firn", "-q"] + key, in: scratch.folder)
+            #expect(run.code == 0, "\(run.errors)")
+        }
+        let hashes = try ["a", "b"].map { try scratch.firn("hash", "\($0).firn").out.prefix(32) }
+        #expect(hashes[0] == hashes[1])
+        for flags in [[], ["--tolerance", "0.1"], ["--key", "c"], ["--key", "id,c"]] {
+            let run = try FirnRun(["diff", "a.firn", "b.firn"] + flags, in: scratch.folder)
+            #expect(flags == ["--key", "c"] ? !run.isCrash : run.code == 0, "\(flags) \(run.out) \(run.errors)")
+        }
+    }
+
     @Test func `files without a unique column are compared by whole rows`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "x,y\n1,1\n1,1\n1,1\n2,5\n")

@@ -39,10 +39,15 @@ extension Column {
         }
     }
 
-    /// Whether two rows of columns of one kind are equal bit for bit.
+    /// Whether a row of the column can have the value null, which is the same as no value.
+    var holdsNullValues: Bool { type.kind == .any && !type.isCollection }
+
+    /// Whether two rows of columns of one kind are equal bit for bit, except that nulls of columns of type any are equal.
     func holdsSame(_ i: Int, as other: Column, _ j: Int) -> Bool {
         let here = isPresent(i), there = other.isPresent(j)
-        guard here, there else { return here == there }
+        guard here, there else {
+            return here == there || holdsNullValues && value(at: i).isNull && other.value(at: j).isNull
+        }
         if type.isCollection {
             let start = offsets[i], from = other.offsets[j]
             let count = offsets[i + 1] - start

@@ -143,6 +143,8 @@ struct PairComparison {
     @inline(__always)
     private func each(_ column: PartnerColumn, _ range: Range<Int>, _ unequal: inout Bits, _ same: (Int, Int) -> Bool) {
         let there = column.values, theirStart = column.start, start = start
+        // A column of type any has nulls in two forms: no value, and the value null.
+        let hasNullValues = values.holdsNullValues || there.holdsNullValues
         pairs.rows.withUnsafeBufferPointer { rows in
             pairs.partners.withUnsafeBufferPointer { partners in
                 if values.present == nil, there.present == nil {
@@ -154,7 +156,9 @@ struct PairComparison {
                     for k in range {
                         let row = Int(truncatingIfNeeded: rows[k]), own = row &- start
                         let partner = Int(truncatingIfNeeded: partners[k] &- theirStart), has = values.isPresent(own)
-                        if has != there.isPresent(partner) || (has && !same(own, partner)) { unequal[row] = true }
+                        if has != there.isPresent(partner) ? !(hasNullValues && same(own, partner)) : has && !same(own, partner) {
+                            unequal[row] = true
+                        }
                     }
                 }
             }
