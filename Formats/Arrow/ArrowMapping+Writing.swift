@@ -44,32 +44,36 @@ extension ArrowMapping {
         type.columns.filter { $0.type.kind == .link && $0.type.target != type.name && !linked.contains($0.type.target ?? "") }.map(\.name)
     }
 
-    /// Sets the units of dates without a logical type to those that the values need.
-    static func chooseUnits(_ field: ArrowField, _ values: Column, _ column: ColumnSchema) {
-        guard column.logical == nil else { return }
+    /// Sets the units of dates without a logical type to those that the values need, also within lists, maps and objects.
+    func chooseUnits(_ field: ArrowField, _ values: Column, _ column: ColumnSchema, depth: Int = 0) {
         if values.type.isCollection {
             var element = column
             element.type = column.type.element
+            element.otherAttributes = []
             let child = values.type.collection == .map ? field.children[0].children[1] : field.children[0]
-            if let last = values.children.last { chooseUnits(child, last, element) }
+            if let last = values.children.last { chooseUnits(child, last, element, depth: depth) }
             return
         }
-        guard values.type.kind == .date else { return }
+        if values.type.kind == .embedded { return chooseUnits(field, ofObjects: values, column, depth: depth + 1) }
+        if values.type.kind == .date, column.logical == nil { ArrowMapping.chooseUnit(field, values, column) }
+    }
+
+    private func chooseUnits(_ field: ArrowField, ofObjects values: Column, _ column: ColumnSchema, depth: Int) {
+        guard depth <= Column.maximumNesting, let target = column.type.target.flatMap({ schema[$0] }) else { return }
+        if target.isBare, let value = values.children.first { return chooseUnits(field, value, target.columns[0], depth: depth) }
+        // Fields without values that Arrow could hold are left out.
+        for (inner, child) in zip(target.columns, values.children) {
+            if let found = field.children.first(where: { $0.name == inner.name }) { chooseUnits(found, child, inner, depth: depth) }
+        }
+    }
+
+    private static func chooseUnit(_ field: ArrowField, _ values: Column, _ column: ColumnSchema) {
         if case .date = field.type, ArrowLeaf.wholeDays(values) != nil { return }
         // Dates after the first rows can need the digits that the notation has.
-        var needsTime = false, needsNanos = column.notation.fixedDigits ?? 0 > 6, fitsNanos = true
-        values.words.withUnsafeBufferPointer { words in
-            values.extra.withUnsafeBufferPointer { extra in
-                for i in 0..<values.count where values.present?[i] ?? true {
-                    if extra[i] != 0 || words[i] % 86_400 != 0 { needsTime = true }
-                    if extra[i] % 1000 != 0 { needsNanos = true }
-                    if words[i].magnitude >= 9_223_372_036 { fitsNanos = false }
-                }
-            }
-        }
+        let units = DateUnits(values)
         switch field.type {
-        case .date where needsTime: field.type = .timestamp(needsNanos && fitsNanos ? .nanosecond : .microsecond, zone: nil)
-        case .timestamp(_, let zone) where needsNanos && fitsNanos: field.type = .timestamp(.nanosecond, zone: zone)
+        case .date where units.haveTimes: field.type = .timestamp(units.unit(column.notation), zone: nil)
+        case .timestamp(_, let zone): field.type = .timestamp(units.unit(column.notation), zone: zone)
         default: break
         }
     }

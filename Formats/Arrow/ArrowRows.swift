@@ -33,7 +33,7 @@ package struct ArrowRows: @unchecked Sendable {
         var positions: [Int] = [], fields: [ArrowField] = []
         for (position, column) in columns.enumerated() {
             guard let field = mapping.field(column) else { continue }
-            if let sample { ArrowMapping.chooseUnits(field, sample[position], column) }
+            if let sample { mapping.chooseUnits(field, sample[position], column) }
             positions.append(position)
             let isViewed = viewed.contains(position)
             fields.append(coded.contains(position) ? ArrowRows.dictionary(of: field) : isViewed ? ArrowRows.views(field) : field)
@@ -43,8 +43,16 @@ package struct ArrowRows: @unchecked Sendable {
         metadata = type.map { mapping.metadata($0) } ?? schema.metadata
     }
 
-    /// Whether the Arrow type of a column depends on its values.
-    package static func needsSample(_ column: ColumnSchema) -> Bool { column.type.kind == .date && column.logical == nil }
+    /// Whether the Arrow type of a column depends on its values: whether it has dates without a logical type, also within objects.
+    package static func needsSample(_ column: ColumnSchema, in schema: Schema) -> Bool { needsSample(column, schema, inside: []) }
+
+    private static func needsSample(_ column: ColumnSchema, _ schema: Schema, inside: Set<String>) -> Bool {
+        if column.type.kind == .date { return column.type.isCollection || column.logical == nil }
+        guard column.type.kind == .embedded, let name = column.type.target, !inside.contains(name), let target = schema[name] else {
+            return false
+        }
+        return target.columns.contains { needsSample($0, schema, inside: inside.union([name])) }
+    }
 
     /// Whether all values of a column of dates are whole days, for which Arrow has a type.
     package static func hasOnlyDays(_ column: Column) -> Bool { ArrowLeaf.wholeDays(column) != nil }

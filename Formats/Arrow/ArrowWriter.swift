@@ -117,7 +117,7 @@ package final class ArrowWriter: BatchWriter {
                 loss.withoutFields.append(column.name)
                 continue
             }
-            if let batch { ArrowMapping.chooseUnits(field, batch.columns[position], column) }
+            if let batch { mapping.chooseUnits(field, batch.columns[position], column) }
             written.append(Written(position: position, field: field))
         }
         // Readers refuse rows without columns: any number of them takes no bytes.

@@ -113,17 +113,15 @@ struct ParquetShapes {
         }
     }
 
-    /// Returns the unit of dates: microseconds, unless their notation or the sample has finer ones, and nanoseconds of 64 bits hold all of
-    /// it.
+    /// Returns the unit of dates: microseconds, unless their notation or the sample needs another. Parquet has no seconds.
     private static func unit(_ notation: Notation, _ sample: Column?) -> ParquetFormat.Unit {
         let hasNanos = notation.fixedDigits ?? 0 > 6
         guard let sample, sample.extra.count == sample.count else { return hasNanos ? .nanos : .micros }
-        var isFine = false
-        for row in 0..<sample.count where sample.isPresent(row) {
-            guard abs(sample.words[row]) < 9_223_372_036 else { return .micros }
-            if sample.extra[row] % 1000 != 0 { isFine = true }
+        switch DateUnits(sample).unit(notation) {
+        case .nanosecond: return .nanos
+        case .microsecond: return .micros
+        case .millisecond, .second: return .millis
         }
-        return isFine || hasNanos ? .nanos : .micros
     }
 
     /// Returns how a logical type is stored; nil if as its storage type.

@@ -84,9 +84,9 @@ private final class QueryStream {
     /// Returns how the columns become Arrow columns. The unit of dates without a logical type depends on the first batch.
     func rows() throws(FirnError) -> ArrowRows {
         if let known { return known }
-        let columns = run.run.columns
-        if columns.contains(where: ArrowRows.needsSample) { first = try batch() }
-        let rows = ArrowRows(columns, in: table.table.schema, sample: first?.columns)
+        let columns = run.run.columns, schema = table.table.schema
+        if columns.contains(where: { ArrowRows.needsSample($0, in: schema) }) { first = try batch() }
+        let rows = ArrowRows(columns, in: schema, sample: first?.columns)
         known = rows
         return rows
     }

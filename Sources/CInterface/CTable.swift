@@ -49,12 +49,12 @@ final class CTable: CReader {
     func arrowRows(_ positions: [Int], coded: Set<Int> = [], viewed: Set<Int> = []) throws(FirnError) -> ArrowRows {
         let columns = positions.map { table.type.columns[$0] }
         var sample: [Column]?
-        if columns.contains(where: ArrowRows.needsSample), table.segmentCount > 0 {
+        if columns.contains(where: { ArrowRows.needsSample($0, in: table.schema) }), table.segmentCount > 0 {
             do throws(Damage) {
                 let segment = try table.segment(0), reader = SegmentReader(segment, of: table)
                 sample = []
                 for (position, column) in zip(positions, columns) {
-                    var isNeeded = ArrowRows.needsSample(column)
+                    var isNeeded = ArrowRows.needsSample(column, in: table.schema)
                     if isNeeded { isNeeded = !(try CTable.hasOnlyDays(try segment.column(position), segment)) }
                     sample?.append(isNeeded ? try reader.column(position) : Column(column, in: table.schema))
                 }
@@ -65,7 +65,7 @@ final class CTable: CReader {
 
     /// Whether all dates of a segment are whole days, so that a sample of them would say no more than none.
     private static func hasOnlyDays(_ reader: any ColumnReader, _ segment: any Segment) throws(Damage) -> Bool {
-        guard !reader.type.isCollection else { return false }
+        guard !reader.type.isCollection, reader.type.kind == .date else { return false }
         var part = Column(reader.type), seconds = [Int64](repeating: 0, count: vectorSize)
         for vector in 0..<segment.vectorCount {
             let count = segment.rows(ofVector: vector).count

@@ -4,7 +4,7 @@ import Testing
 /// What the code may use only so often. Each budget is what the code uses today: lower it when the code uses less, and never raise it
 /// without a reason in the commit.
 private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int)] = [
-    ("Formats/Arrow", 137, 1, 17, 13),
+    ("Formats/Arrow", 135, 1, 17, 13),
     ("Formats/CSV", 204, 19, 2, 14),
     ("Formats/Exchange", 186, 7, 3, 3),
     ("Formats/JSON", 139, 21, 6, 8),

@@ -34,6 +34,23 @@ import Testing
         #expect(sql.code == 0 && sql.out.contains("12"), "\(sql.out) \(sql.errors)")
     }
 
+    @Test(arguments: [
+        #"{"a":[["2024-01-02T03:04:05.123456789Z"],[]]}"#, #"{"a":{"b":{"c":"2024-01-02T03:04:05.123456789Z"}}}"#,
+        #"{"a":{"b":["2024-01-02T03:04:05.123456789Z"]}}"#, #"{"a":[[["2024-01-02T03:04:05.123456789Z"]]]}"#,
+        #"{"a":{"k1":["2024-01-02T03:04:05.123456789Z"]}}"#, #"{"a":[{"b":[["2024-01-02T03:04:05.123456789Z"]]}]}"#,
+    ])
+    func `the digits of dates at every depth are written to Arrow and Parquet`(row: String) throws {
+        let scratch = try Scratch()
+        try scratch.write("a.ndjson", row + "\n")
+        for name in ["b.arrow", "b.arrows", "b.parquet"] {
+            for flags in [[], ["--map", "a"]] where flags.isEmpty || row.contains("k1") {
+                let run = try FirnRun(["convert", "-f", "a.ndjson", name] + flags, in: scratch.folder)
+                #expect(run.code == 0, "\(name): \(run.errors)")
+                #expect(try scratch.firn("convert", name, "-", "--to", "ndjson", "-q").out == row + "\n", "\(name)")
+            }
+        }
+    }
+
     @Test func `damage and former formats are errors with the file and the offset`() throws {
         let scratch = try scratch("types.arrow")
         let bytes = try Array(Data(contentsOf: scratch.file("types.arrow")))
