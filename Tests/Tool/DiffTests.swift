@@ -71,6 +71,19 @@ import Testing
         }
     }
 
+    @Test func `files of rows without columns are compared by the number of rows`() throws {
+        let scratch = try Scratch()
+        try scratch.write("one.ndjson", "{}\n")
+        try scratch.write("two.ndjson", "{}\n{}\n")
+        try scratch.write("three.ndjson", "{}\n{}\n{}\n")
+        for name in ["one.ndjson", "two.ndjson"] {
+            let same = try scratch.firn("diff", name, name)
+            #expect(same.code == 0, "\(same.errors)")
+        }
+        let more = try scratch.firn("diff", "two.ndjson", "three.ndjson")
+        #expect(more.code == 1 && !more.isCrash, "\(more.code) \(more.out) \(more.errors)")
+    }
+
     @Test func `files without a unique column are compared by whole rows`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "x,y\n1,1\n1,1\n1,1\n2,5\n")

@@ -114,6 +114,22 @@ import Testing
         #expect(versions.code == 0 && versions.out.hasSuffix("\n1\n"), "\(versions.errors)")
     }
 
+    @Test func `types without columns and names with U+0000 do not prevent other statements`() throws {
+        let scratch = try Scratch()
+        try scratch.write("e.ndjson", "{}\n{}\n")
+        try scratch.write("z.ndjson", #"{"a\u0000b":1,"\u0000":2,"A\u0000B":3}"# + "\n")
+        for (statement, expected) in [
+            ("SELECT 1 AS x", "x\n1\n"), ("SELECT count(*) AS n FROM e", "n\n2\n"), ("SELECT ab, _, AB_2 FROM z", "ab,_,AB_2\n1,2,3\n"),
+            ("SELECT count(*) AS n FROM e WHERE rowid >= 1", "n\n1\n"), ("SELECT rowid AS r FROM e ORDER BY rowid DESC", "r\n1\n0\n"),
+            ("SELECT z.ab FROM e JOIN z ON firn_row = ab ORDER BY firn_row", "ab\n1\n"),
+        ] {
+            let run = try scratch.firn("sql", "e.ndjson", "z.ndjson", statement, "--format", "csv")
+            #expect(run.code == 0 && run.out == expected, "\(statement): \(run.out) \(run.errors)")
+        }
+        let all = try scratch.firn("sql", "e.ndjson", "SELECT * FROM e")
+        #expect(all.code == 2 && !all.isCrash, "\(all.errors)")
+    }
+
     @Test func `an error in a statement is reported with its position`() throws {
         let scratch = try sample()
         let column = try scratch.firn("sql", "people.firn", "SELECT 1;\nSELECT nam FROM people", "--format", "csv")

@@ -49,6 +49,38 @@ import Testing
         #expect((types["Shipment"]?["required"] as? [String])?.contains("next") == false)
     }
 
+    @Test func `every form prints names with U+0000, quotes and other cases`() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "n.ndjson", #"{"\u0000":1,"a\u0000b":{"x\u0000":2},"select":3,"SELECT":4,"q\"":5,"a.b":6,"a":{"b":7,"B":8}}"# + "\n")
+        for form in ["sql", "json-schema", "parquet", "arrow", "swift"] {
+            let run = try scratch.firn("schema", "n.ndjson", "--as", form)
+            #expect(run.code == 0 && !run.out.isEmpty && !run.isCrash, "\(form): \(run.errors)")
+        }
+        let document = try scratch.firn("schema", "n.ndjson", "--as", "json-schema").out
+        #expect(document.contains(#""\u0000": {"#) && document.contains(#""a\u0000b": {"#))
+        _ = try #require(try JSONSerialization.jsonObject(with: Data(document.utf8)) as? [String: Any])
+        let sql = try scratch.firn("schema", "n.ndjson", "--as", "sql")
+        #expect(
+            sql.out.split(separator: "\n").map { $0.split(separator: "\"").dropFirst().first ?? $0 }
+                == ["n", "_", "ab.x", "select", "SELECT_2", "q", "a.b", "a.b_2", "a.B_3", ");"], "\(sql.out)")
+        #expect(sql.errors.contains(#"column "n.SELECT" is written as "SELECT_2", because SQL ignores case in names"#), "\(sql.errors)")
+        #expect(sql.errors.contains("is written as \"ab.x\", because SQL has no U+0000 in names"), "\(sql.errors)")
+        // SQLite takes the statement.
+        try scratch.write("one.csv", "a\n1\n")
+        let made = sql.out.replacing("CREATE TABLE", with: "CREATE TEMP TABLE") + "SELECT count(*) AS n FROM n"
+        let run = try scratch.firn("sql", "one.csv", made, "--format", "csv")
+        #expect(run.out == "n\n0\n", "\(run.errors)")
+    }
+
+    @Test func `a type without columns is left out of SQL`() throws {
+        let scratch = try Scratch()
+        try scratch.write("e.ndjson", "{}\n")
+        let run = try scratch.firn("schema", "e.ndjson", "--as", "sql")
+        #expect(
+            run.code == 0 && run.out == "" && run.errors.contains("type \"e\" has no columns, and is left out"), "\(run.out) \(run.errors)")
+    }
+
     @Test func `Parquet and Arrow schemas have the logical types and nested groups`() throws {
         let scratch = try setUp()
         let parquet = try scratch.firn("schema", "a.firn", "--as", "parquet").out

@@ -135,13 +135,15 @@ struct SQLColumn: Sendable {
     var isLink: Bool { schema.type.kind == .link && !schema.type.isCollection }
 }
 
-/// Makes names unique for SQLite: a name that differs from an earlier one only in the case of ASCII letters gets a number.
+/// Makes names unique for SQLite: a name that differs from an earlier one only in the case of ASCII letters gets a number. U+0000, at which
+/// SQL ends, is left out.
 package struct NameTable {
     private var taken: Set<String> = []
 
     package init() {}
 
     package mutating func unique(_ name: String) -> String {
+        let shown = name.replacing("\0", with: ""), name = shown.isEmpty && !name.isEmpty ? "_" : shown
         var candidate = name, number = 2
         while !taken.insert(NameTable.folded(candidate)).inserted {
             candidate = "\(name)_\(number)"
@@ -160,7 +162,7 @@ package struct NameTable {
 /// Quotes names and texts for SQL, whatever they contain.
 package enum SQLSpelling {
     package static func name(_ name: String) -> String { "\"" + doubling("\"", in: name) + "\"" }
-    static func text(_ text: String) -> String { "'" + doubling("'", in: text) + "'" }
+    package static func text(_ text: String) -> String { "'" + doubling("'", in: text) + "'" }
 
     /// Works on bytes, as SQLite does: in Swift a quote and a combining mark after it are one character.
     private static func doubling(_ mark: Unicode.Scalar, in text: String) -> String {

@@ -11,6 +11,7 @@ extension SQLTable {
         for index in 0..<firn_sql_constraint_count(info) {
             var column: Int32 = 0, raw: Int32 = 0
             let isUsable = firn_sql_constraint(info, index, &column, &raw), comparison = Int(raw)
+            if columns.isEmpty { column = -1 }  // the row id
             switch comparison {
             case FIRN_SQL_LIMIT where isUsable: limit = index
             case FIRN_SQL_OFFSET where isUsable: offset = index
@@ -115,7 +116,7 @@ extension SQLTable {
         for index in 0..<count {
             var isDescending = false
             let column = Int(firn_sql_order(info, Int32(index), &isDescending))
-            if column < 0 {
+            if column < 0 || columns.isEmpty {
                 // Rows are read in the order of their ids, and later columns have no effect.
                 guard !isDescending else { return false }
                 break

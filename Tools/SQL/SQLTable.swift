@@ -42,7 +42,9 @@ package final class SQLTable: SQLVirtualTable {
     }
 
     override var declaration: String {
-        "CREATE TABLE x("
+        // SQLite has no table without columns. The hidden column of a type without columns is its row id.
+        guard !columns.isEmpty else { return "CREATE TABLE x(firn_row INTEGER HIDDEN)" }
+        return "CREATE TABLE x("
             + columns.map { "\(SQLSpelling.name($0.name)) \($0.form.declaration)\($0.isHidden ? " HIDDEN" : "")" }.joined(separator: ", ")
             + ")"
     }

@@ -77,7 +77,8 @@ struct SQLCommand {
     private func reportNames(_ connection: SQLConnection, _ text: SQLStatements, _ files: [OpenedFile]) {
         var renamed: Set<String> = []
         for (column, name) in connection.renamedColumns where renamed.insert(name).inserted {
-            session.remark("SQL does not distinguish upper and lower case: the column \"\(column)\" is called \"\(name)\"")
+            let reason = column.utf8.contains(0) ? "SQL has no U+0000 in names" : "SQL does not distinguish upper and lower case"
+            session.remark("\(reason): the column \"\(column)\" is called \"\(name)\"")
         }
         session.remark(textColumnsOf: files, in: String(decoding: text.bytes, as: UTF8.self))
     }

@@ -166,7 +166,7 @@ static inline int64_t row_of(const firn_sql_rows *rows) { return rows->rows ? ro
 
 static int value(sqlite3_vtab_cursor *base, sqlite3_context *call, int index) {
     firn_cursor *cursor = (firn_cursor *)base;
-    if (index < 0 || index >= cursor->rows.column_count) return SQLITE_OK;
+    if (index < 0 || (index > 0 && index >= cursor->rows.column_count)) return SQLITE_OK;  // the row id is column 0 if there is no other
     const firn_sql_column *column;
     int code = loaded(cursor, index, &column);
     if (code != SQLITE_OK) return code;

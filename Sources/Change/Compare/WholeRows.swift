@@ -10,10 +10,14 @@ struct WholeRows {
 
     init(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
         let names = new.type.columns.map(\.name).filter { old.type.index(of: $0) != nil && options.compares($0) }
-        guard !names.isEmpty else { throw FirnError(.usage, "the files have no column in common, so no row of one can be in the other") }
+        let haveColumns = !old.type.columns.isEmpty || !new.type.columns.isEmpty
+        guard !names.isEmpty || !haveColumns else {
+            throw FirnError(.usage, "the files have no column in common, so no row of one can be in the other")
+        }
         let key = names.map { ColumnPairing($0, old: old, new: new) }
         let before = try Occurrences(of: old, .old, key, options), after = try Occurrences(of: new, .new, key, options)
-        guard !before.isEmpty || !after.isEmpty else {
+        // Rows without columns are all equal.
+        guard names.isEmpty || !before.isEmpty || !after.isEmpty else {
             (self.old, self.new, self.key) = (old, new, names)
             return
         }
