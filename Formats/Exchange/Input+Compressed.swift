@@ -4,13 +4,13 @@ import FirnBytes
 import FirnDisk
 
 private func damaged(_ stream: StreamIn, _ what: String, byte: UInt64? = nil) -> FirnError {
-    FirnError(.rejected, "the compressed data is \(what)", at: .init(file: stream.path, byte: byte ?? stream.position))
+    FirnError(.damaged, "the compressed data is \(what)", at: .init(file: stream.path, byte: byte ?? stream.position))
 }
 
 /// `byte` is the end of the last frame or member.
 private func trailing(_ stream: StreamIn, _ format: String, byte: UInt64) -> FirnError {
     FirnError(
-        .rejected, "the compressed data is followed by bytes that are not \(format)", at: .init(file: stream.path, byte: byte),
+        .damaged, "the compressed data is followed by bytes that are not \(format)", at: .init(file: stream.path, byte: byte),
         advice: "delete everything from that byte on if it does not belong to the data")
 }
 

@@ -69,7 +69,7 @@ class StreamedSource: InputSource {
     private func beginNext(_ first: UInt8) throws(FirnError) {
         guard first == (format == .xz ? 0xFD : UInt8(ascii: "B")) else {
             throw FirnError(
-                .rejected, "the compressed data is followed by bytes that are not \(format.name)",
+                .damaged, "the compressed data is followed by bytes that are not \(format.name)",
                 at: .init(file: stream.path, byte: taken),
                 advice: "delete everything from that byte on if it does not belong to the data")
         }
@@ -78,7 +78,7 @@ class StreamedSource: InputSource {
     }
 
     private func damaged(_ what: String) -> FirnError {
-        FirnError(.rejected, "the compressed data is \(what)", at: .init(file: stream.path, byte: taken))
+        FirnError(.damaged, "the compressed data is \(what)", at: .init(file: stream.path, byte: taken))
     }
 
     fileprivate func outOfMemory(_ what: String = "out of memory") -> FirnError {

@@ -72,7 +72,7 @@ import Testing
         ] {
             let error = #expect(throws: FirnError.self) { try read(one + garbage) }
             #expect(
-                error?.code == .rejected && error?.message.contains("followed by bytes that are not gzip") == true,
+                error?.code == .damaged && error?.message.contains("followed by bytes that are not gzip") == true,
                 "\(String(describing: error))")
             #expect(error?.location?.byte == UInt64(one.count + byte), "\(String(describing: error))")
         }
