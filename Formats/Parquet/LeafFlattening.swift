@@ -240,12 +240,22 @@ struct LeafFlattening {
             }
         }
         changed += cut
-        guard isTooLarge else { return }
-        for i in 0..<rows.count where abs(Double(column.words[position(i)])) * Double(perSecond) > 9.2e18 {
-            let seconds = column.words[position(i)]
-            throw misfit("a date \(seconds) seconds after 1970", "is outside of what 64 bits hold in units of 1/\(perSecond) s")
+        if isTooLarge { try exactTimes(perSecond, &out) }
+    }
+
+    /// Replaces the values by those of the same dates computed in 128 bits: in the first second of the range, the whole second does not fit.
+    private func exactTimes(_ perSecond: Int64, _ out: inout LeafValues) throws(FirnError) {
+        var times: [Int64] = []
+        times.reserveCapacity(rows.count)
+        for i in 0..<rows.count {
+            let seconds = column.words[position(i)], rest = column.extra[position(i)] / (1_000_000_000 / perSecond)
+            guard let time = Int64(exactly: Int128(seconds) * Int128(perSecond) + Int128(rest)) else {
+                throw misfit("a date \(seconds) seconds after 1970", "is outside of what 64 bits hold in units of 1/\(perSecond) s")
+            }
+            times.append(time)
         }
-        throw misfit("a date", "is outside of what 64 bits hold in units of 1/\(perSecond) s")
+        out = LeafValues(shape.physical, length: shape.length)
+        out.append(times.count, as: Int64.self) { words in for i in times.indices { words[i] = times[i] } }
     }
 
     // MARK: Texts

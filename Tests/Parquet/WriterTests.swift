@@ -247,6 +247,33 @@ import Testing
         }
     }
 
+    @Test(arguments: [TimeUnit.millisecond, .microsecond, .nanosecond])
+    func `dates in the first and the last second of the range of 64 bits are written`(unit: TimeUnit) throws {
+        func date(_ count: Int64) -> Timestamp {
+            let (seconds, rest) = (count / unit.perSecond, count % unit.perSecond), isBefore = rest < 0
+            return Timestamp(
+                seconds: seconds - (isBefore ? 1 : 0),
+                nanoseconds: Int32((isBefore ? rest + unit.perSecond : rest) * (1_000_000_000 / unit.perSecond)))
+        }
+        let dates = [Int64.min, .min + 1, -1, 0, .max - 1, .max].map { Value.date(date($0)) }
+        var known = ColumnSchema("c", ColumnType(.date), id: 0)
+        known.logical = .timestamp(unit, zone: nil)
+        for column in [known, ColumnSchema("c", ColumnType(.date), id: 0)] {
+            let schema = Schema([TypeSchema("T", columns: [column])])
+            var batch = Batch(schema.types[0], in: schema)
+            for date in dates { batch.columns[0].append(date) }
+            batch.count = dates.count
+            let reader = try Self.reader(try Self.written(schema, [batch]).bytes, name: "T")
+            #expect(try rows(reader) == dates.map { [$0] }, "\(column.logical.map { "\($0)" } ?? "no logical type")")
+            // The message names the date that does not fit.
+            let beyond = Timestamp(seconds: .min, nanoseconds: 0)
+            batch.columns[0].append(.date(beyond))
+            batch.count += 1
+            let error = #expect(throws: FirnError.self) { _ = try Self.written(schema, [batch]) }
+            #expect(error?.message.contains("a date \(Int64.min) seconds after 1970") == true, "\(error?.message ?? "")")
+        }
+    }
+
     @Test func `what a type of Parquet cannot express is counted, and what has no neighbour is an error`() throws {
         func attempt(_ logical: LogicalType, _ kind: ScalarKind, _ value: Value) throws -> [String] {
             var column = ColumnSchema("c", ColumnType(kind))
