@@ -43,10 +43,16 @@ enum SQLiteFormat {
     }
 
     /// Returns a name in double quotes.
-    static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+    static func quoted(_ name: String) -> String { "\"" + doubling("\"", in: name) + "\"" }
 
     /// Returns a text in single quotes.
-    static func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+    static func literal(_ text: String) -> String { "'" + doubling("'", in: text) + "'" }
+
+    /// Works on bytes, as SQLite does: in Swift a quote and a combining mark after it are one character.
+    private static func doubling(_ mark: Unicode.Scalar, in text: String) -> String {
+        let mark = UInt8(ascii: mark)
+        return String(decoding: text.utf8.flatMap { $0 == mark ? [mark, mark] : [$0] }, as: UTF8.self)
+    }
 
     /// Names are equal without regard to the case of ASCII letters.
     static func folded(_ name: String) -> String {

@@ -27,11 +27,14 @@ final class SQLiteTarget {
         self.connection = connection
         facts = SQLiteTableFacts(type)
         originalColumns = type.columns.indices.filter(type.isCompanion)
-        var names = SQLiteNames(), columns: [SQLiteOutputColumn] = [], renamed: [String] = []
+        var names = SQLiteNames(ofColumns: true), columns: [SQLiteOutputColumn] = [], renamed: [String] = []
         for position in type.visibleColumns {
             let column = type.columns[position], unique = names.unique(column.name)
             if unique != column.name {
-                let reason = column.name.isEmpty ? "its name is empty" : "SQLite ignores case in names"
+                let reason =
+                    column.name.isEmpty
+                    ? "its name is empty"
+                    : column.name.utf8.contains(0) ? "names in SQLite cannot contain U+0000" : "SQLite ignores case in names"
                 renamed.append("column \"\(type.name).\(column.name)\" is written as \"\(unique)\", because \(reason)")
             }
             let isNullKey = type.key == [position] && column.type.isOptional
@@ -226,14 +229,20 @@ final class SQLiteTarget {
 /// Names that are distinct without regard to case.
 struct SQLiteNames {
     private var taken: Set<String> = []
+    /// Whether names must not begin with `sqlite_`: those of tables and indexes.
+    private let areReserved: Bool
+
+    /// `ofColumns`: whether the names are those of columns.
+    init(ofColumns: Bool = false) { areReserved = !ofColumns }
 
     /// Returns the name, or the name with a number.
     mutating func unique(_ name: String) -> String {
         // SQL ends at a NUL.
         let name = name.replacing("\0", with: "")
-        var result = name.isEmpty ? "_" : name, number = 2
-        while !taken.insert(SQLiteFormat.folded(result)).inserted || SQLiteFormat.folded(result).hasPrefix("sqlite_") {
-            result = SQLiteFormat.folded(name).hasPrefix("sqlite_") && number == 2 ? "_" + name : "\(name)_\(number)"
+        let base = name.isEmpty ? "_" : areReserved && SQLiteFormat.folded(name).hasPrefix("sqlite_") ? "_" + name : name
+        var result = base, number = 2
+        while !taken.insert(SQLiteFormat.folded(result)).inserted {
+            result = "\(base)_\(number)"
             number += 1
         }
         return result

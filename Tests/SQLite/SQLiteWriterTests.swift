@@ -193,6 +193,19 @@ import Testing
         #expect(writer.remarks.count == 5, "\(writer.remarks)")
     }
 
+    @Test func `names with quotes, combining marks and sqlite_ are written as the names of columns`() throws {
+        let names = ["sqlite_x", "a\"\u{301}b", "\"\u{301}", "'\u{301}", "c\0d", "\0"]
+        let schema = Schema([TypeSchema("t\"\u{301}", columns: names.map { ColumnSchema($0, ColumnType(.int)) })])
+        let writer = try write(schema, ["t\"\u{301}": [[.int(1), .int(2), .int(3), .int(4), .int(5), .int(6)]]])
+        let read = try ReadDatabase(databases.path("out.db")), type = read.schema.types[0]
+        #expect(type.name == "t\"\u{301}" && type.columns.map(\.name) == names.prefix(4) + ["cd", "_"], "\(type.columns.map(\.name))")
+        #expect(
+            writer.remarks == [
+                "column \"t\"\u{301}.c\0d\" is written as \"cd\", because names in SQLite cannot contain U+0000",
+                "column \"t\"\u{301}.\0\" is written as \"_\", because names in SQLite cannot contain U+0000",
+            ], "\(writer.remarks)")
+    }
+
     @Test func `a repeated key, too many columns and a failure leave the target unchanged`() throws {
         let path = databases.path("out.db"), old = Data("old".utf8)
         try old.write(to: URL(filePath: path))
