@@ -32,8 +32,8 @@ final class JSONWhole: JSONRows {
         parser = JSONParser(input)
         rejects = options.rejects
         if input.compression == .none, let size = input.totalBytes { progress?.setTotal(bytes: Int(clamping: size)) }
-        let (count, isPretty) = try JSONWhole.load(TextSource(input), parser)
-        tape = try JSONWhole.parsed(parser, count, input)
+        let source = TextSource(input), (count, isPretty) = try JSONWhole.load(source, parser)
+        tape = try JSONWhole.parsed(parser, count, source)
         cursor = TextCursor(parser.text(count))
         var finder = RowsFinder(tape)
         let location = try JSONWhole.location(&finder, tape, of: wanted, at: options.rows, input)
@@ -87,14 +87,14 @@ final class JSONWhole: JSONRows {
         progress?.add(bytes: count)
     }
 
-    private static func parsed(_ parser: JSONParser, _ count: Int, _ input: Input) throws(FirnError) -> Tape {
+    private static func parsed(_ parser: JSONParser, _ count: Int, _ source: TextSource) throws(FirnError) -> Tape {
         let tape = parser.parseDocument(count)
         if let fault = tape.fault {
             let location = parser.location(fault.offset)
             let isMemory = fault.message == JSONReader.beyondMemory
             throw FirnError(
-                isMemory ? .outOfMemory : .rejected, count == 0 ? "the input is empty" : fault.message,
-                at: .init(file: input.name, line: location.line + 1, column: location.column + 1),
+                isMemory ? .outOfMemory : .rejected, count == 0 ? "the input is empty" : source.shown(fault.message),
+                at: .init(file: source.input.name, line: location.line + 1, column: location.column + 1),
                 advice: isMemory
                     ? FirnError.memoryAdvice
                     : JSONReader.follows.contains(where: fault.message.hasPrefix)

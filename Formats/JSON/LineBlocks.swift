@@ -46,7 +46,7 @@ final class LineBlocks {
         // Of values that were put on lines of their own, the place in the input is found by reading it again.
         let (line, column) = source.cutsValues ? (try? source.location(value: line, column: column)) ?? (line, column) : (line, column)
         return FirnError(
-            isMemory ? .outOfMemory : .rejected, message, at: .init(file: input.name, line: line + 1, column: column + 1),
+            isMemory ? .outOfMemory : .rejected, source.shown(message), at: .init(file: input.name, line: line + 1, column: column + 1),
             advice: isMemory ? FirnError.memoryAdvice : JSONReader.advice)
     }
 

@@ -99,6 +99,12 @@ final class TextSource {
         return text
     }
 
+    /// Returns a message of the parser, which reads UTF-8, in terms of the encoding of the input.
+    func shown(_ message: String) -> String {
+        if case .utf16 = encoding, message == "not valid UTF-8" { return "not valid UTF-16" }
+        return message
+    }
+
     private static func utf8(_ bytes: [UInt8], isBig: Bool) -> [UInt8] {
         let units = stride(from: 0, to: bytes.count - 1, by: 2).map { at in
             let first = UInt16(bytes[at]), second = UInt16(bytes[at + 1])

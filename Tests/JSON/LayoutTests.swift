@@ -68,7 +68,11 @@ import Testing
             let broken = mark + Array("[\n\"".data(using: encoding)!) + (encoding == .utf16BigEndian ? [0xD8, 0] : [0, 0xD8])
             let error = #expect(throws: FirnError.self) { try read(broken + Array("\"]".data(using: encoding)!)) }
             #expect(error?.location?.line == 2, "\(error.map { "\($0)" } ?? "")")
-            #expect(throws: FirnError.self) { try read(mark + Array("[1]".data(using: encoding)!) + [0]) }
+            #expect(error?.message == "not valid UTF-16")
+            for layout in [JSONOptions.Layout.document, .lines] {
+                let half = #expect(throws: FirnError.self) { try Table(mark + Array("[1]\n".data(using: encoding)!) + [0], layout) }
+                #expect(half?.message == "not valid UTF-16", "\(half?.message ?? "")")
+            }
         }
         let wide = #expect(throws: FirnError.self) { try read([0xFF, 0xFE, 0, 0, 0x5B, 0, 0, 0]) }
         #expect(wide?.advice != nil)
