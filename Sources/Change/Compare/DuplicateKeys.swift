@@ -78,6 +78,22 @@ struct DuplicateKeys {
         return names.dropLast().joined(separator: ", ") + " and " + names[names.count - 1]
     }
 
+    /// Returns the repeated key whose later row comes first, with both rows.
+    func first() throws(FirnError) -> KeyUniqueness.Repeated? {
+        guard let pair = found.min(by: { ($0.later, $0.earlier) < ($1.later, $1.earlier) }) else { return nil }
+        let reader = RowReader(table, name: options.name(side)), earlier = RowLocation(packed: pair.earlier)
+        let others = Set(found.map(\.earlier)).count - 1
+        return (
+            try words(of: earlier, reader), try reader.number(earlier), try reader.number(RowLocation(packed: pair.later)), others
+        )
+    }
+
+    private func words(of location: RowLocation, _ reader: RowReader) throws(FirnError) -> String {
+        var values: [String] = []
+        for pairing in key { values.append("\(pairing.name) = \(nestedText(try reader.value(location, pairing.old.index)))") }
+        return values.joined(separator: ", ")
+    }
+
     /// Returns the error with the side, the number of keys, and the rows of up to five of them.
     func error() throws(FirnError) -> FirnError {
         let reader = RowReader(table, name: options.name(side))
@@ -91,9 +107,7 @@ struct DuplicateKeys {
                 let location = RowLocation(packed: sorted[i].earlier)
                 var rows = [try reader.number(location)]
                 for j in i..<min(end, i + 4) { rows.append(try reader.number(RowLocation(packed: sorted[j].later))) }
-                var values: [String] = []
-                for pairing in key { values.append("\(pairing.name) = \(nestedText(try reader.value(location, pairing.old.index)))") }
-                examples.append(values.joined(separator: ", ") + " is in rows " + Self.list(rows, others: max(0, end - i - 4)))
+                examples.append(try words(of: location, reader) + " is in rows " + Self.list(rows, others: max(0, end - i - 4)))
             }
             i = end
         }

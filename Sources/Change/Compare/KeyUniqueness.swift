@@ -19,10 +19,21 @@ package struct KeyUniqueness {
     /// Throws `.duplicateKey`, with the rows, if two rows of a table have the same key. `options.newName` is the name of the table in messages.
     /// - Parameter passBytes: The memory for the hashes of a part of the keys.
     package static func check(_ table: any Table, options: DifferenceOptions, passBytes: Int = standardPassBytes) throws(FirnError) {
+        try of(table, options).check(passBytes: passBytes)
+    }
+
+    /// The first key that several rows have, as text, with two of the rows, counted from 1, and the number of the other keys.
+    package typealias Repeated = (key: String, earlier: Int, later: Int, others: Int)
+
+    /// Returns the first key that several rows of a table have; nil if there is none.
+    package static func firstRepeated(in table: any Table, options: DifferenceOptions) throws(FirnError) -> Repeated? {
+        try of(table, options).repeated(passBytes: standardPassBytes)?.first()
+    }
+
+    private static func of(_ table: any Table, _ options: DifferenceOptions) throws(FirnError) -> KeyUniqueness {
         let table = VisibleTable.of(table)
         let resolved = try LinkResolution.pair(MemoryTable(table.type, schema: table.schema, batches: []), table)
-        let key = try ChosenColumns(resolved.old, resolved.new, options).key
-        try KeyUniqueness(resolved.new, .new, key: key, options: options).check(passBytes: passBytes)
+        return KeyUniqueness(resolved.new, .new, key: try ChosenColumns(resolved.old, resolved.new, options).key, options: options)
     }
 
     init(_ table: any Table, _ side: DifferenceSide, key: [ColumnPairing], options: DifferenceOptions) {
@@ -33,13 +44,18 @@ package struct KeyUniqueness {
     }
 
     func check(passBytes: Int = standardPassBytes) throws(FirnError) {
+        if let repeated = try repeated(passBytes: passBytes) { throw try repeated.error() }
+    }
+
+    /// Returns the rows that repeat the key of an earlier row; nil if there are none.
+    private func repeated(passBytes: Int) throws(FirnError) -> DuplicateKeys? {
         try KeyHashes.check(rows: table.rowCount, table.segmentCount, side, options)
-        if try KeyOrder(table, side, key, options).isAscending() { return }
+        if try KeyOrder(table, side, key, options).isAscending() { return nil }
         var parts = 1
         while parts < 1 << 12, table.rowCount / parts * KeyUniqueness.rowBytes > passBytes { parts *= 2 }
         var repeated = DuplicateKeys(side, table, key: key, options: options)
         for part in 0..<parts { try check(UInt64(part), of: UInt64(parts), &repeated) }
-        if !repeated.found.isEmpty { throw try repeated.error() }
+        return repeated.found.isEmpty ? nil : repeated
     }
 
     /// The keys of a part: hashes, and the rows as segment << 16 | row.

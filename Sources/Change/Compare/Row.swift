@@ -30,7 +30,7 @@ package final class RowReader {
         var column: Column
     }
 
-    init(_ table: any Table, name: String) {
+    package init(_ table: any Table, name: String) {
         self.table = table
         self.name = name
         columns = table.type.columns
