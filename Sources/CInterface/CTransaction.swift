@@ -115,7 +115,7 @@ final class CTransaction: CReader {
     ) throws(FirnError) -> Int {
         let given = reader.schema
         guard let rows = given.roots.first else { throw FirnError(.schema, "the stream has no rows") }
-        let fit = try ColumnFit(rows, given, to: type, transaction.schema, only: only)
+        let fit = try ColumnFit(rows, given, to: type, in: transaction.schema, source: CTransaction.source, only: only)
         if let missing = only?.first(where: { !fit.has($0) }) {
             throw FirnError(
                 .schema, "the stream has no column \"\(type.columns[missing].name)\", which is in the key of \"\(type.name)\"",
@@ -138,6 +138,8 @@ final class CTransaction: CReader {
     }
 
     private static let interval = 4096
+    /// How messages name the rows that are written.
+    private static let source = "the stream"
 
     /// Lets the caller interrupt a loop over rows.
     private func pause(_ row: Int) throws(FirnError) { if row % CTransaction.interval == 0 { try CInterrupt.check() } }
@@ -239,24 +241,10 @@ final class CTransaction: CReader {
 
     /// Inserts the rows of a stream, or changes those whose key exists already: the columns that the stream has.
     func upsert(_ stream: UnsafeMutablePointer<ArrowArrayStream>, to name: String) throws(FirnError) -> Int {
-        let type = try keyed(name)
+        let type = try keyed(name), changes = changes(of: type)
         return try forEachBatch(stream, of: type, only: type.key) { (batch, fit) throws(FirnError) in
             isChanged = isChanged || batch.count > 0
-            for row in 0..<batch.count {
-                try pause(row)
-                let values = batch.columns.map { $0.value(at: row) }
-                guard let known = try transaction.find(name, key: type.key.map { values[$0] }) else {
-                    for (i, column) in type.columns.enumerated() where !fit.has(i) && !column.type.isOptional {
-                        throw FirnError(
-                            .schema, "a row has a new key, and the stream has no column \"\(column.name)\", which cannot be null")
-                    }
-                    _ = try transaction.insert(name, values)
-                    continue
-                }
-                for (i, column) in type.columns.enumerated() where fit.has(i) && !type.key.contains(i) {
-                    try transaction.update(name, rowID: known, column: column.name, values[i])
-                }
-            }
+            try changes.upsert(batch, fit, source: CTransaction.source)
         }
     }
 
@@ -275,29 +263,22 @@ final class CTransaction: CReader {
 
     /// Deletes the rows that match a predicate.
     func delete(where text: String, from name: String) throws(FirnError) -> Int {
-        _ = try type(name)
-        let rows = transaction.currentRows(of: name), run: QueryRun
-        do throws(QueryError) {
-            run = try QueryRun(QueryRequest(filter: text), table: rows, file: database.path, threads: Processors.count)
-        } catch { throw error.asFirnError }
-        var found: [Int64] = []
-        let locations = try run.rowLocations()
-        do throws(Damage) {
-            for location in locations { found.append(try rows.segment(location.segment).rowID(at: location.position)) }
-        } catch { throw FirnError(error, in: database.path) }
-        return try delete(found, from: name)
+        let changes = changes(of: try type(name))
+        try changes.delete(matching: QueryRequest(filter: text), threads: Processors.count)
+        isChanged = isChanged || changes.removed > 0
+        return changes.removed
     }
 
     private func delete(_ rows: [Int64], from name: String) throws(FirnError) -> Int {
         guard !rows.isEmpty else { return 0 }
         isChanged = true
-        for (i, row) in rows.enumerated() {
-            try pause(i)
-            try transaction.delete(name, rowID: row)
-        }
-        if transaction.schema.types.contains(where: { $0.columns.contains { $0.type.kind == .link && $0.type.target == name } }) {
-            try transaction.deleteLinks(to: name, rows: rows)
-        }
+        try changes(of: try type(name)).delete(rows)
         return rows.count
+    }
+
+    private func changes(of type: TypeSchema) -> RowChanges {
+        RowChanges(of: type, in: transaction, path: database.path) { (row) throws(FirnError) in
+            if row % CTransaction.interval == 0 { try CInterrupt.check() }
+        }
     }
 }
