@@ -32,7 +32,7 @@ struct CSVDecision {
         let forced = try CSVDecision.forced(names, options, input.name)
         let choices = zip(found.columns, names).map { guess, name in guess.choice(dates: options.dates(of: name)) }
         let columns = names.indices.map { i in
-            CSVDecision.column(names[i], forced: forced[i], options.allText ? nil : choices[i], opened.found.columns[i])
+            CSVDecision.column(names[i], forced: forced[i], options.allText ? nil : choices[i], opened.found.columns[i], by: options)
         }
         (self.forced, self.choices, self.columns) = (forced, choices, columns)
         originals = names.indices.map {
@@ -94,17 +94,33 @@ struct CSVDecision {
     }
 
     /// Returns the column of a cell: the requested one, or one of the chosen type; without a choice one of text.
-    private static func column(_ name: String, forced: ColumnSchema?, _ choice: CSVChoice?, _ guess: CSVGuess) -> ColumnSchema {
-        if var column = forced {
-            column.id = 0
-            if let marks = guess.marks, column.type.kind.isNumber, NumberLayout(column.notation) == nil {
-                column.notation = marks.notation(column.notation, column.type.kind, hasUnusual: true)
-            }
-            return column
-        }
+    private static func column(
+        _ name: String, forced: ColumnSchema?, _ choice: CSVChoice?, _ guess: CSVGuess, by options: CSVOptions
+    ) -> ColumnSchema {
+        if let forced { return requested(forced, choice, guess, by: options) }
         guard let choice else { return ColumnSchema(name, ColumnType(.string, optional: guess.hasNulls)) }
         let hasGaps = guess.hasNulls || guess.filled == 0 || choice.exceptions?.nullCount ?? 0 > 0
         return ColumnSchema(name, ColumnType(choice.kind, optional: hasGaps), notation: choice.notation)
+    }
+
+    /// Returns a requested column with the notation that its cells have, if that is known.
+    private static func requested(_ forced: ColumnSchema, _ choice: CSVChoice?, _ guess: CSVGuess, by options: CSVOptions) -> ColumnSchema {
+        var column = forced
+        column.id = 0
+        if column.type.kind.isNumber {
+            let layout = NumberLayout(column.notation)
+            if let marks = guess.marks, layout == nil {
+                column.notation = marks.notation(column.notation, column.type.kind, hasUnusual: true)
+            } else if layout != nil, options.hasDecimalComma(column.name) == false {
+                column.notation = .plain
+            }
+        }
+        if column.type.kind == .date, let choice, choice.kind == .date,
+            options.readsOtherNotations || options.dates(of: column.name).contains(where: { CSVOptions.fits($0, choice.notation) })
+        {
+            column.notation = choice.notation
+        }
+        return column
     }
 
     private static func facts(_ column: ColumnSchema, _ guess: CSVGuess, _ choice: CSVChoice, isGiven: Bool) -> ColumnFacts {

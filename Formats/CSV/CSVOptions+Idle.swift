@@ -31,7 +31,7 @@ extension CSVOptions {
     }
 
     /// Whether dates of a notation are those of a requested one: the time after them does not count.
-    private static func fits(_ wanted: Notation, _ notation: Notation) -> Bool {
+    static func fits(_ wanted: Notation, _ notation: Notation) -> Bool {
         guard let a = DateLayout(wanted), let b = DateLayout(notation) else { return wanted == notation }
         return (a.separator, a.order, a.hasShortYear) == (b.separator, b.order, b.hasShortYear)
     }

@@ -60,6 +60,8 @@ package struct CSVOptions: Sendable {
     package var mayLackColumns = false
     /// Columns that are listed here get this type instead of an inferred one. Cells that do not fit it are bad input.
     package var types: TypeSchema?
+    /// Whether dates of requested types can have another notation than these, if all cells of the column allow one reading only.
+    package var readsOtherNotations = false
     /// The attributes of the schema.
     package var fileAttributes: [SchemaAttribute] = []
     /// Whether every column is text, unchanged.

@@ -19,6 +19,8 @@ package struct JSONOptions: Sendable {
     /// precedence over
     /// `typeName`.
     package var given: GivenSchema?
+    /// Whether columns of `given` that no row has are left out, instead of null in all rows.
+    package var omitsMissing = false
     /// Receives rows that cannot be read, with the text of the input, and reading continues. Nil makes the first such row an error.
     package var rejects: Rejects?
     package var layout = Layout.document

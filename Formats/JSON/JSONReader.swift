@@ -190,7 +190,7 @@ struct RowPlan {
         MapFinder(keys: keys).convert(root, given: given?.rows.fields ?? [], isRow: options.column == nil)
         var types = JSONTypes(
             names: [options.typeName] + options.takenNames, keepsNulls: options.isLossless, keepsTexts: options.keepsTexts,
-            given: given?.rows, line: line, keys: keys)
+            given: given?.rows, omitsMissing: options.omitsMissing, line: line, keys: keys)
         if let (rows, isBare) = given {
             self.isBare = isBare
             if isBare {

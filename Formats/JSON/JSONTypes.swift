@@ -81,6 +81,8 @@ struct JSONTypes {
     /// Whether columns of numbers keep original texts.
     private let keepsTexts: Bool
     private let keys: (UInt32) -> [UInt8]
+    /// Whether given columns of the rows that no row has are left out.
+    private let omitsMissing: Bool
     /// Returns the line of a duplicate key. In a document each call can read the text up to it, so only some calls are made.
     private let line: (Shape.Duplicate) -> Int
     private var lines = 0
@@ -105,12 +107,13 @@ struct JSONTypes {
 
     init(
         names taken: [String], keepsNulls: Bool = false, keepsTexts: Bool = false, given: GivenRows? = nil,
-        line: @escaping (Shape.Duplicate) -> Int,
+        omitsMissing: Bool = false, line: @escaping (Shape.Duplicate) -> Int,
         keys: @escaping (UInt32) -> [UInt8]
     ) {
         self.line = line
         self.keepsNulls = keepsNulls
         self.keepsTexts = keepsTexts
+        self.omitsMissing = omitsMissing
         names = Set(taken + (given?.schema.types.map(\.name) ?? []))
         self.keys = keys
     }
@@ -122,9 +125,10 @@ struct JSONTypes {
         let objects = node.pointee.objects
         noteRepeated(node, shownPath)
         let shapes = given.isEmpty ? [:] : Dictionary(node.pointee.members.map { (keys($0.key), $0.node) }) { first, _ in first }
-        let known = given.map { field in
+        let known = given.compactMap { field -> ColumnPlan.Field? in
             var field = field
             guard let shape = shapes[field.name] else {
+                if omitsMissing, depth == 0, objects > 0 { return nil }
                 if objects > 0 { notes.append("the schema's column \"\(field.column)\" is in no row") }
                 return field
             }

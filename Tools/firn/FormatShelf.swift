@@ -32,7 +32,8 @@ enum FormatShelf {
             // In a union with texts of other formats, strings and numbers would become the same.
             json.keepsOriginals = !options.mayLackColumns || options.keepsTokens
             json.threads = options.threads
-            json.given = given
+            json.given = given.map { GivenSchema($0.schema.visible, rows: $0.rows) }
+            json.omitsMissing = options.given != nil
             json.rejects = options.rejects
             return try JSONReader(input, options: json, progress: progress)
         case .realm: return try realm(input, options, progress)
@@ -172,6 +173,7 @@ enum FormatShelf {
         if !options.columns.isEmpty { csv.columns = options.columns }
         csv.mayLackColumns = options.mayLackColumns
         csv.types = given?.type
+        csv.readsOtherNotations = options.given != nil
         csv.fileAttributes = given?.schema.otherAttributes ?? []
         csv.threads = options.threads
         csv.progress = progress

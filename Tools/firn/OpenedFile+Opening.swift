@@ -31,8 +31,9 @@ extension OpenedFile {
         options.version = address.version
         if format.hasObjects { options.rowType = address.type }
         let stem = Address.stem(of: address.path)
-        let given = try options.schema.map { (schema) throws(FirnError) in
-            try schema.given(wanted: options.typeName ?? (schema.hasSeveral ? address.type : nil), stem: stem)
+        var given = options.given
+        if let schema = options.schema {
+            given = try schema.given(wanted: options.typeName ?? (schema.hasSeveral ? address.type : nil), stem: stem)
         }
         let reader = try OpenedFile.reader(
             input, format: format, options, typeName: options.rowType ?? stem, given: given, name: name, progress: progress)

@@ -45,6 +45,8 @@ struct ReadingOptions {
     var condition: PredicateSyntax?
     /// The types of `--schema`; nil if they are inferred.
     var schema: SchemaFile?
+    /// The types of the file that rows are added to. Columns that an input lacks are missing in its schema.
+    var given: GivenSchema?
     /// The type that `--type` names. If the schema has several types, it is the type of the rows.
     var typeName: String?
     /// Whether inputs with other columns can be combined.
