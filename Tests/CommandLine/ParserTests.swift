@@ -87,6 +87,20 @@ private func refusal(_ words: String...) -> FirnError? {
         #expect(refusal("--force", "convert")?.code == .usage)
     }
 
+    @Test(arguments: [
+        ("merge", "upsert"), ("update", "upsert"), ("import", "append"), ("insert", "append"), ("add", "append"), ("remove", "delete"),
+        ("upsrt", "upsert"), ("conver", "convert"),
+    ])
+    func `the name of a command of another program, or a similar name, leads to the command`(word: String, command: String) {
+        for words in [[word], ["help", word]] {
+            let help = words.count > 1 ? "help " : ""
+            do throws(FirnError) {
+                _ = try Program.firn.parse(words)
+                Issue.record("\(word) is no command")
+            } catch { #expect(error.code == .usage && error.advice == "did you mean 'firn \(help)\(command)'?", "\(error)") }
+        }
+    }
+
     @Test func `missing and surplus operands and values are refused`() {
         #expect(refusal("convert", "a")?.code == .usage)
         #expect(refusal("info", "a", "b")?.message == "unexpected operand \"b\"")

@@ -1,3 +1,5 @@
+import FirnBytes
+
 /// A flag of a command, with everything that the parser, the help, the reference and the completions need.
 package struct Flag: Sendable {
     /// The headings of flags in help, in this order.
@@ -95,10 +97,12 @@ package struct Command: Sendable {
     /// The meaning of the exit codes 0 and 1 of this command, as text.
     package let exit: String
     package let isHidden: Bool
+    /// Names of commands of other programs that do the same, for advice.
+    package let sought: [String]
 
     package init(
         _ name: String, operands: String, count: ClosedRange<Int>, _ summary: String, detail: String, examples: [Example], flags: [Flag],
-        exit: String = "", isHidden: Bool = false
+        exit: String = "", isHidden: Bool = false, sought: [String] = []
     ) {
         self.name = name
         self.operands = operands
@@ -109,6 +113,7 @@ package struct Command: Sendable {
         self.flags = flags
         self.exit = exit
         self.isHidden = isHidden
+        self.sought = sought
     }
 }
 
@@ -130,6 +135,10 @@ package struct Program: Sendable {
     }
 
     package func command(named name: String) -> Command? { commands.first { $0.name == name } }
+    /// Returns the name of the command that another program calls `word`, or whose name is similar; nil if there is none.
+    func nearestCommand(to word: String) -> String? {
+        visibleCommands.first { $0.sought.contains(word) }?.name ?? Suggestion.nearest(to: word, among: visibleCommands.map(\.name))
+    }
     package func flags(of command: Command) -> [Flag] { command.flags + shared }
     package var visibleCommands: [Command] { commands.filter { !$0.isHidden } }
 }

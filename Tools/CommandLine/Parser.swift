@@ -14,7 +14,7 @@ extension Program {
         default: break
         }
         guard let command = command(named: first) else {
-            let known = Suggestion.nearest(to: first, among: visibleCommands.map(\.name))
+            let known = nearestCommand(to: first)
             let what = first.hasPrefix("-") ? "a command is expected before \"\(first)\"" : "there is no command \"\(first)\""
             throw FirnError(.usage, what, advice: known.map { "did you mean '\(name) \($0)'?" } ?? "'\(name) -h' lists the commands")
         }
@@ -58,7 +58,7 @@ extension Program {
     /// Returns the command whose help or manual page is requested. Throws `.usage`, with the nearest name, if there is no such command.
     package func command(explaining topic: String, as verb: String = "man") throws(FirnError) -> Command {
         if let command = command(named: topic) { return command }
-        let known = Suggestion.nearest(to: topic, among: visibleCommands.map(\.name))
+        let known = nearestCommand(to: topic)
         throw FirnError(
             .usage, "there is no command \"\(topic)\"",
             advice: known.map { "did you mean '\(name) \(verb) \($0)'?" } ?? "'\(name) -h' lists the commands")

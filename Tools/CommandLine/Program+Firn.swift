@@ -4,7 +4,8 @@ extension Program {
         name: "firn", version: "0.1.0",
         summary: "convert, compact, compare and query files; .firn is a compressed, columnar, transactional format in a single file",
         commands: [
-            .convert, .query, .sql, .diff, .patch, .compact, .info, .schema, .index, .log, .tag, .revert, .hash, .verify, .recover, .help,
+            .convert, .query, .sql, .append, .upsert, .delete, .diff, .patch, .compact, .info, .schema, .index, .log, .tag, .revert, .hash,
+            .verify, .recover, .help,
             .man, .completions, .reference,
         ],
         shared: [

@@ -1,0 +1,156 @@
+import FirnBytes
+import FirnCommandLine
+import FirnDatabase
+import FirnExchange
+import FirnTable
+
+/// The inputs whose rows are added to a type. They are read with the types that it has.
+struct AddedInputs {
+    let paths: [String]
+    private let target: TargetType
+    private var options: ReadingOptions
+    private let progress: Progress
+    /// Whether rows may lack columns that cannot be null, because they replace values of rows that exist.
+    private let replaces: Bool
+    private var opened: [String: OpenedFile] = [:]
+    private(set) var remarks: RepeatedRemarks
+    /// What was found out about the operands.
+    let notes: [String]
+    var rejected: RejectedRows? { options.rejected }
+    var formats = ReadingOptions.Formats()
+
+    init(_ session: Session, _ target: TargetType, _ progress: Progress, replaces: Bool) throws(FirnError) {
+        (self.target, self.progress, self.replaces) = (target, progress, replaces)
+        var options = try ReadingOptions(session.arguments, threads: try session.threads())
+        options.typeName = nil
+        options.mayLackColumns = true
+        let (inputs, notes) = try InputPaths.all(Array(session.arguments.operands.dropFirst()), except: target.path)
+        self.notes = notes
+        paths = inputs.flatMap(\.paths)
+        remarks = RepeatedRemarks(isOne: paths.count == 1)
+        let given = AddedInputs.given(target.type, target.schema, optional: replaces)
+        options.given = given
+        // CSV has objects as columns such as name.first, and collections as JSON.
+        options.nests = given.type.columns.contains { $0.type.isCollection || $0.type.kind == .embedded || $0.type.kind == .any }
+        self.options = options
+        if paths.count > 1 { progress.fixTotal(bytes: nil) }
+        // The first input, and those that can take long to arrive, are opened before other writers have to wait.
+        for (i, path) in paths.enumerated() where i == 0 || path == "-" { opened[path] = try open(path) }
+        if paths.count == 1, let only = opened.values.first { try ReadingOptions.check(session.arguments, for: .init([only])) }
+    }
+
+    /// The types with which text is read. Links are left out: the row that a link leads to is not in the input.
+    private static func given(_ type: TypeSchema, _ schema: Schema, optional: Bool) -> GivenSchema {
+        let isFlat = !type.columns.contains { $0.type.isCollection || $0.type.kind == .embedded || $0.type.kind == .any }
+        var given = isFlat ? type : type.visible
+        if optional {
+            for i in given.columns.indices where !given.key.contains(i) && given.columns[i].type.kind != .any {
+                given.columns[i].type.isOptional = given.columns[i].type.isOptional || !given.columns[i].type.isCollection
+            }
+        }
+        given.key = []
+        given.columns.removeAll { schema.leadsToRows($0.type) }
+        for i in given.columns.indices { given.columns[i].indexes = [] }
+        var all = schema.reachable(from: type.name)
+        for i in all.types.indices { all.types[i] = all.types[i].name == type.name ? given : all.types[i].visible }
+        return GivenSchema(all, rows: type.name)
+    }
+
+    private func open(_ path: String) throws(FirnError) -> OpenedFile {
+        do throws(FirnError) { return try OpenedFile(path, options, progress: progress) } catch { throw located(error, path) }
+    }
+
+    /// Adds the input to an error. The types are those of the file, so advice about a schema does not apply.
+    private func located(_ error: FirnError, _ input: String) -> FirnError {
+        var error = error
+        if error.location == nil { error.location = .init(file: input) }
+        if error.code == .rejected, error.advice?.contains("in the schema") == true {
+            error.advice =
+                "correct the row, choose the mark before fractions with --decimal, or set such rows aside with --rejects FILE"
+        }
+        error.message = error.message.replacing("the schema's type", with: "type")
+        return error
+    }
+
+    /// Calls `body` with the batches of each input, as columns of the type.
+    mutating func forEachBatch(_ body: (_ batch: Batch, _ fit: ColumnFit, _ input: String) throws(FirnError) -> Void) throws(FirnError) {
+        for path in paths {
+            let known = opened.removeValue(forKey: path), file: OpenedFile
+            if let known { file = known } else { file = try open(path) }
+            formats.add(file)
+            let reader = try reader(file)
+            do throws(FirnError) { try read(reader, of: file.name, body) } catch {
+                throw located(error, file.name)
+            }
+            for remark in reader.remarks { remarks.add(remark, of: file.name) }
+        }
+    }
+
+    private func reader(_ file: OpenedFile) throws(FirnError) -> any BatchReader {
+        // A type of the same name is meant, if the input has several.
+        let isKnown = file.hasObjects && file.address.type == nil && file.schema.roots.contains { $0.name == target.type.name }
+        let name = isKnown ? target.type.name : try file.typeName(nil)
+        let reader = try file.reader(file.hasObjects ? name : nil, threads: options.threads, progress: progress)
+        return options.nests && file.isCSV ? try NestedReader(reader) : reader
+    }
+
+    private mutating func read(
+        _ reader: any BatchReader, of name: String, _ body: (Batch, ColumnFit, String) throws(FirnError) -> Void
+    ) throws(FirnError) {
+        guard var rows = reader.schema.roots.first else { throw FirnError(.schema, "the input has no rows") }
+        if let column = options.filename {
+            guard rows.index(of: column) == nil else {
+                throw FirnError(.usage, "the input has a column \"\(column)\" already", advice: "choose another name for --filename")
+            }
+            rows.columns.append(ColumnSchema(column, ColumnType(.string)))
+        }
+        let fit = try fit(rows, reader.schema)
+        var count = 0
+        while let (type, next) = try reader.next() {
+            guard type == rows.name else { continue }
+            try progress.check()
+            var batch = next
+            if options.filename != nil { batch.columns.append(AddedInputs.texts(name, count: batch.count)) }
+            try body(try fit.fit(batch, after: count), fit, name)
+            count += batch.count
+        }
+        let type = target.type
+        for i in type.visibleColumns where !fit.has(i) && !replaces && count > 0 {
+            remarks.add("column \"\(type.columns[i].name)\" is not in the input; null in its rows", of: name)
+        }
+    }
+
+    private static func texts(_ text: String, count: Int) -> Column {
+        var column = Column(ColumnType(.string))
+        for _ in 0..<count { column.append(.string(text)) }
+        return column
+    }
+
+    private func fit(_ rows: TypeSchema, _ schema: Schema) throws(FirnError) -> ColumnFit {
+        let type = target.type
+        for column in rows.visible.columns {
+            guard let own = type.index(of: column.name).map({ type.columns[$0] }) else { continue }
+            guard target.schema.leadsToRows(own.type) || schema.leadsToRows(column.type) else { continue }
+            throw FirnError(
+                .schema, "column \"\(column.name)\" has links, and the rows that they lead to are not in the input",
+                advice: "leave the column out, or use 'firn diff --changes' and 'firn patch', which find rows by key")
+        }
+        if replaces, let missing = type.key.map({ type.columns[$0].name }).first(where: { rows.index(of: $0) == nil }) {
+            throw FirnError(
+                .schema, "the input has no column \"\(missing)\", which is in the key of \"\(type.name)\"",
+                advice: Suggestion.nearest(to: missing, among: rows.columns.map(\.name)).map { "did you mean \"\($0)\"?" })
+        }
+        return try ColumnFit(
+            rows, schema, to: type, in: target.schema, source: "the input", only: replaces ? type.key : nil,
+            advice: "rename or remove it in the input; 'firn diff --changes' and 'firn patch' add columns")
+    }
+}
+
+extension Schema {
+    /// Whether values of a column are links, or objects with links.
+    func leadsToRows(_ type: ColumnType, inside: Set<String> = []) -> Bool {
+        if type.kind == .link { return true }
+        guard type.kind == .embedded, let target = type.target.flatMap({ self[$0] }), !inside.contains(target.name) else { return false }
+        return target.columns.contains { leadsToRows($0.type, inside: inside.union([target.name])) }
+    }
+}
