@@ -221,4 +221,56 @@ import Testing
             "append", "a.firn", "-", input: "{\"id\":4,\"name\":{\"first\":\"D\",\"last\":\"E\",\"x\":1},\"tags\":[]}\n")
         #expect(field.code == 3 && field.errors.contains("\"x\""), "\(field.errors)")
     }
+
+    @Test func `columns from the names of folders are added if the file has them`() throws {
+        let scratch = try Scratch()
+        for year in ["2023", "2024", "2025"] {
+            try FileManager.default.createDirectory(at: scratch.file("in/year=\(year)"), withIntermediateDirectories: true)
+            try scratch.write("a.csv", "x\n\(year.suffix(1))\n")
+            #expect(try scratch.firn("convert", "a.csv", "in/year=\(year)/a.parquet", "-q").code == 0)
+        }
+        #expect(try scratch.firn("convert", "in/year=2023/a.parquet", "in/year=2024/a.parquet", "all.firn", "-q").code == 0)
+        let run = try scratch.firn("append", "all.firn", "in/year=2025")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try rows(scratch, "all.firn") == "x,year\n3,2023\n4,2024\n5,2025\n")
+    }
+
+    @Test func `several processes append one after the other`() throws {
+        let scratch = try people()
+        let processes = try (3...8).map { id in
+            try scratch.write("\(id).csv", "id,name\n\(id),x\n")
+            let process = Process()
+            process.executableURL = FirnRun.binary
+            process.arguments = ["append", "-q", "people.firn", "\(id).csv"]
+            process.currentDirectoryURL = scratch.folder
+            try process.run()
+            return process
+        }
+        for process in processes {
+            process.wait(seconds: 60)
+            #expect(process.terminationStatus == 0)
+        }
+        #expect(try scratch.firn("query", "people.firn", "-a", "count", "--format", "csv").out == "count\n8\n")
+        #expect(try scratch.firn("verify", "--full", "people.firn").code == 0)
+    }
+
+    @Test func `a column of links is refused`() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "s.json",
+            """
+            {"v":1,"type":"P","key":["id"],"columns":[{"name":"id","type":"int"},{"name":"up","type":"link<P>?"}]}
+
+            """)
+        try scratch.write("p.csv", "id,up\n1,\n2,0\n")
+        #expect(try scratch.firn("convert", "--schema", "s.json", "p.csv", "p.firn", "-q").code == 0)
+        let run = try scratch.firn("append", "p.firn", "-", input: "id,up\n3,1\n")
+        #expect(run.code == 3 && run.errors.contains("column \"up\" has links"), "\(run.errors)")
+        let rest = try scratch.firn("append", "p.firn", "-", input: "id\n3\n")
+        #expect(rest.code == 0, "\(rest.errors)")
+        // Links to deleted rows become null.
+        #expect(try scratch.firn("delete", "p.firn", "id == 1").code == 0)
+        #expect(try scratch.firn("query", "p.firn", "up == nil", "-s", "id", "--format", "csv").out == "id\n2\n3\n")
+        #expect(try scratch.firn("verify", "--full", "p.firn").code == 0)
+    }
 }

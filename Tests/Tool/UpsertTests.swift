@@ -85,4 +85,26 @@ import Testing
                 == "{\"id\":2,\"o\":{\"x\":3,\"y\":\"c\"},\"l\":[7]}\n")
         #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
     }
+
+    @Test func `an encrypted file is changed with its key`() throws {
+        let scratch = try Scratch()
+        try scratch.write("key", (0..<64).map { String(format: "%02x", $0) }.joined())
+        try scratch.write("a.csv", "id,name\n1,Ann\n2,Bo\n")
+        #expect(try scratch.firn("convert", "a.csv", "a.firn", "--key", "id", "--new-key-file", "key", "-q").code == 0)
+        let words = ["--key-file", "key"]
+        #expect(try scratch.firn(["upsert", "a.firn", "-"], input: "id,name\n1,Anna\n").code == 4)
+        #expect(try scratch.firn(["upsert", "a.firn", "-"] + words, input: "id,name\n1,Anna\n").out.contains("1 changed"))
+        #expect(try scratch.firn(["delete", "a.firn", "id == 2"]).code == 4)
+        #expect(try scratch.firn(["delete", "a.firn", "id == 2"] + words).out.contains("1 removed"))
+        #expect(try scratch.firn(["query", "a.firn", "--format", "csv"] + words).out == "id,name\n1,Anna\n")
+    }
+
+    @Test func `--rejects leaves out rows that do not fit, and the exit code is 3`() throws {
+        let scratch = try people()
+        let run = try scratch.firn("upsert", "people.firn", "-", "--rejects", "bad", input: "id,age\n1,x\n2,5\n")
+        #expect(run.code == 3 && run.out.contains("0 added, 0 removed, 1 changed, 1 rejected"), "\(run.out)\(run.errors)")
+        let dry = try scratch.firn("upsert", "--dry-run", "people.firn", "-", "--rejects", "dry", input: "id,age\n1,x\n2,6\n")
+        #expect(dry.code == 3 && !scratch.has("dry"), "\(dry.out)\(dry.errors)")
+        #expect(try rows(scratch) == "id,name,age\n1,Ann,36\n2,Bo,5\n3,Cy,7\n")
+    }
 }

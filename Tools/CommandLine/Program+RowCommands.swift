@@ -7,7 +7,7 @@ extension Command {
             a folder, a pattern in quotes, or - for standard input.
 
             Columns are matched by name, and no column of FILE changes its type: text is read with the types and notations that the columns have, and values of other formats are converted if nothing is \
-            lost. A column that IN lacks is null in the new rows, or an error if it cannot be null. A column that FILE lacks is an error. CSV has the fields of objects as columns such as name.first, \
+            lost. A column that IN lacks is null in the new rows, or an error if it cannot be null. A column that FILE lacks is an error, and so is a column of links: the rows that these lead to are not in IN. CSV has the fields of objects as columns such as name.first, \
             and lists and maps as JSON.
 
             If the type has a primary key, a key that exists already or occurs twice is an error that names the row.

@@ -13,6 +13,8 @@ struct AddedInputs {
     /// Whether rows may lack columns that cannot be null, because they replace values of rows that exist.
     private let replaces: Bool
     private var opened: [String: OpenedFile] = [:]
+    /// The columns from the names of folders.
+    private let partitions: HivePartitions
     private(set) var remarks: RepeatedRemarks
     /// What was found out about the operands.
     let notes: [String]
@@ -28,6 +30,8 @@ struct AddedInputs {
         self.notes = notes
         paths = inputs.flatMap(\.paths)
         remarks = RepeatedRemarks(isOne: paths.count == 1)
+        let files = paths.map { Address($0).path }
+        partitions = HivePartitions(files.allSatisfy(InputUnion.canBePart) ? files : [])
         let given = AddedInputs.given(target.type, target.schema, optional: replaces)
         options.given = given
         // CSV has objects as columns such as name.first, and collections as JSON.
@@ -74,12 +78,12 @@ struct AddedInputs {
 
     /// Calls `body` with the batches of each input, as columns of the type.
     mutating func forEachBatch(_ body: (_ batch: Batch, _ fit: ColumnFit, _ input: String) throws(FirnError) -> Void) throws(FirnError) {
-        for path in paths {
+        for (input, path) in paths.enumerated() {
             let known = opened.removeValue(forKey: path), file: OpenedFile
             if let known { file = known } else { file = try open(path) }
             formats.add(file)
             let reader = try reader(file)
-            do throws(FirnError) { try read(reader, of: file.name, body) } catch {
+            do throws(FirnError) { try read(reader, of: file.name, input, body) } catch {
                 throw located(error, file.name)
             }
             for remark in reader.remarks { remarks.add(remark, of: file.name) }
@@ -95,22 +99,22 @@ struct AddedInputs {
     }
 
     private mutating func read(
-        _ reader: any BatchReader, of name: String, _ body: (Batch, ColumnFit, String) throws(FirnError) -> Void
+        _ reader: any BatchReader, of name: String, _ input: Int, _ body: (Batch, ColumnFit, String) throws(FirnError) -> Void
     ) throws(FirnError) {
         guard var rows = reader.schema.roots.first else { throw FirnError(.schema, "the input has no rows") }
-        if let column = options.filename {
-            guard rows.index(of: column) == nil else {
-                throw FirnError(.usage, "the input has a column \"\(column)\" already", advice: "choose another name for --filename")
-            }
-            rows.columns.append(ColumnSchema(column, ColumnType(.string)))
-        }
-        let fit = try fit(rows, reader.schema)
+        let constants = try constants(rows, input, name)
+        rows.columns += constants.map(\.column)
+        let root = rows.name, fit = try fit(rows, reader.schema)
         var count = 0
         while let (type, next) = try reader.next() {
-            guard type == rows.name else { continue }
+            guard type == root else { continue }
             try progress.check()
             var batch = next
-            if options.filename != nil { batch.columns.append(AddedInputs.texts(name, count: batch.count)) }
+            for (column, value) in constants {
+                var one = Column(column.type)
+                if !one.append(value) { one.appendNull() }
+                batch.columns.append(one.gather(repeatElement(0, count: batch.count)))
+            }
             try body(try fit.fit(batch, after: count), fit, name)
             count += batch.count
         }
@@ -120,10 +124,20 @@ struct AddedInputs {
         }
     }
 
-    private static func texts(_ text: String, count: Int) -> Column {
-        var column = Column(ColumnType(.string))
-        for _ in 0..<count { column.append(.string(text)) }
-        return column
+    /// Returns the columns with one value in all rows of an input: that of `--filename`, and those from the names of folders.
+    private func constants(_ rows: TypeSchema, _ input: Int, _ name: String) throws(FirnError) -> [(column: ColumnSchema, value: Value)] {
+        var found: [(column: ColumnSchema, value: Value)] = []
+        if let column = options.filename {
+            guard rows.index(of: column) == nil else {
+                throw FirnError(.usage, "the input has a column \"\(column)\" already", advice: "choose another name for --filename")
+            }
+            found.append((ColumnSchema(column, ColumnType(.string)), .string(name)))
+        }
+        for (column, value) in zip(partitions.columns, partitions.values(ofInput: input))
+        where rows.index(of: column.name) == nil && target.type.index(of: column.name) != nil {
+            found.append((column, value))
+        }
+        return found
     }
 
     private func fit(_ rows: TypeSchema, _ schema: Schema) throws(FirnError) -> ColumnFit {

@@ -98,7 +98,7 @@ final class InputUnion {
     }
 
     /// Whether an input can have columns from the names of folders, by its name.
-    private static func canBePart(_ path: String) -> Bool {
+    static func canBePart(_ path: String) -> Bool {
         FormatName(extensionOf: path).map { [.firn, .parquet, .arrow].contains($0) } ?? true
     }
 
