@@ -7,7 +7,7 @@ struct ByteTable: Sendable {
     private var slots: [UInt64] = Array(repeating: .max, count: 16)
     private var shift: UInt64 = 60
     private(set) var keys = Text()
-    /// See `IntegerTable.isKeyed`.
+    /// See `KeyTable.isKeyed`.
     private(set) var isKeyed = false
 
     /// The memory in use in bytes.
@@ -31,16 +31,8 @@ struct ByteTable: Sendable {
         bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
     }
 
-    /// Returns up to seven bytes as one number, unique among strings of the same length.
     @inline(__always)
-    private static func short(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        let count = bytes.count
-        if count >= 4 {
-            return UInt64(bytes.loadUnaligned(fromByteOffset: 0, as: UInt32.self)) << 32
-                | UInt64(bytes.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
-        }
-        return count == 0 ? 0 : UInt64(bytes[0]) << 16 | UInt64(bytes[count >> 1]) << 8 | UInt64(bytes[count &- 1])
-    }
+    private static func short(_ bytes: UnsafeRawBufferPointer) -> UInt64 { ShortText.word(ofUpToSeven: bytes) }
 
     @inline(__always)
     private func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { isKeyed ? ByteTable.keyed(bytes) : ByteTable.mixed(bytes) }
@@ -90,7 +82,7 @@ struct ByteTable: Sendable {
         let id = UInt32(keys.count)
         slots[at] = hash & ~0xFFFF_FFFF | UInt64(id)
         keys.append(bytes)
-        if (at &- first) & mask > IntegerTable.reach, !isKeyed { rekey() }
+        if (at &- first) & mask > TableSlots.reach, !isKeyed { rekey() }
         grow(for: 0)
         return id
     }
@@ -178,13 +170,13 @@ struct ByteTable: Sendable {
             }
         }
         keys.removeLast(known + missed.count - count, leaving: end)
-        if farthest > IntegerTable.reach, !isKeyed { rekey() }
+        if farthest > TableSlots.reach, !isKeyed { rekey() }
     }
 
     /// Makes room for `more` keys.
     private mutating func grow(for more: Int) {
         var count = slots.count
-        while let growth = IntegerTable.growth(keys.count + more, count) {
+        while let growth = TableSlots.growth(keys.count + more, count) {
             shift -= UInt64(growth)
             count <<= growth
         }

@@ -69,7 +69,7 @@ struct IntegerNumbering: Sendable {
             return number
         case .table: return table.number(key)
         case .tables:
-            let at = parts.table(IntegerTable.mixed(key)), place = PartNumbers.place(tables[at].number(key), in: at)
+            let at = parts.part(key.mixed), place = PartNumbers.place(tables[at].number(key), in: at, of: tables.count)
             return parts.number(at: place, of: tables[at].keys.count)
         }
     }
@@ -186,7 +186,7 @@ struct IntegerNumbering: Sendable {
     private mutating func spread(_ known: [Int64], _ threads: Int) {
         form = .tables
         (ascending, direct, table) = ([], DirectNumbering(), IntegerTable())
-        tables = Array(repeating: IntegerTable(), count: PartNumbers.tables)
+        tables = Array(repeating: IntegerTable(), count: parts.tables)
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: known.count) { out in
             known.withUnsafeBufferPointer { if let out = out.baseAddress, !known.isEmpty { sorted($0, into: out, threads) } }
         }
@@ -194,7 +194,7 @@ struct IntegerNumbering: Sendable {
 
     private mutating func sorted(_ sought: UnsafeBufferPointer<Int64>, into out: UnsafeMutablePointer<UInt32>, _ threads: Int) {
         scratch.begin(arrays: 3, bytes: sought.count * (PartSort.bytes + 12))
-        let order = PartSort(sought.count, in: scratch) { parts.table(IntegerTable.mixed(sought[$0])) }
+        let order = PartSort(sought.count, among: parts.tables, in: scratch) { parts.part(sought[$0].mixed) }
         let words = scratch.array(sought.count, of: Int64.self), numbers = scratch.array(sought.count, of: UInt32.self)
         order.sort { j, _, at in words[at] = sought[j] }
         tables.withUnsafeMutableBufferPointer { tables in
@@ -221,7 +221,7 @@ struct IntegerNumbering: Sendable {
                 let keys = other.tables[t].keys
                 withUnsafeTemporaryAllocation(of: UInt32.self, capacity: keys.count) { numbers in
                     keys.withUnsafeBufferPointer { tables[t].numbers($0, into: numbers.baseAddress!) }
-                    other.parts.forEach(in: t, of: keys.count) { out[Int($1)] = PartNumbers.place(numbers[$0], in: t) }
+                    other.parts.forEach(in: t, of: keys.count) { out[Int($1)] = PartNumbers.place(numbers[$0], in: t, of: tables.count) }
                 }
             }
         }

@@ -2,33 +2,35 @@ import FirnBytes
 import FirnTable
 import FirnThreads
 
-/// Numbers texts from 0, in the order of their first appearance. One table holds few of them, 64 tables hold many.
+/// Numbers texts from 0, in the order of their first appearance. One table holds few of them. Many are in 64 parts, each with a table of
+/// short texts, whose bytes are in the table, and one of longer texts.
 struct TextNumbering: Sendable {
     private var table = ByteTable()
-    private var tables: [ByteTable] = []
-    private var parts = PartNumbers()
+    private var short: [KeyTable<ShortText>] = []
+    private var long: [ByteTable] = []
+    /// Tables 0 ..< 64 are those of short texts.
+    private var parts = PartNumbers(kinds: 2)
     private let scratch = Scratch()
 
-    var count: Int { tables.isEmpty ? table.keys.count : parts.places.count }
+    private var isSpread: Bool { !long.isEmpty }
+    var count: Int { isSpread ? parts.places.count : table.keys.count }
     /// The texts numbered 0, 1 …
     /// - Complexity: O(n) for each call, if there are many.
-    var keys: Text { tables.isEmpty ? table.keys : keys(Array(0..<count)) }
+    var keys: Text { isSpread ? keys(Array(0..<count)) : table.keys }
 
     /// Returns the texts with the given numbers, and an empty one for -1.
     func keys(_ numbers: [Int]) -> Text {
-        guard !tables.isEmpty else {
-            var out = Text()
+        var out = Text()
+        guard isSpread else {
             for number in numbers { number < 0 ? out.appendEmpty() : table.keys.withBytes(number) { out.append($0) } }
             return out
         }
-        var out = Text()
         out.appendRoom(count: numbers.count, bytes: numbers.reduce(0) { $0 &+ ($1 < 0 ? 0 : length($1)) })
         out.withMutableRows { offsets, bytes in
             var end = 0
             for (i, number) in numbers.enumerated() {
                 if number >= 0 {
-                    let origin = parts.origin(number)
-                    tables[origin.table].keys.withRows { $0.copy(origin.number, to: bytes + end) }
+                    copy(number, to: bytes + end)
                     end &+= length(number)
                 }
                 offsets[i &+ 1] = end
@@ -39,24 +41,40 @@ struct TextNumbering: Sendable {
 
     private func length(_ number: Int) -> Int {
         let origin = parts.origin(number)
-        return tables[origin.table].keys.length(origin.number)
+        guard origin.table >= short.count else { return short[origin.table].keys[origin.number].count }
+        return long[origin.table &- short.count].keys.length(origin.number)
+    }
+
+    private func copy(_ number: Int, to target: UnsafeMutableRawPointer) {
+        let origin = parts.origin(number)
+        guard origin.table >= short.count else { return short[origin.table].keys[origin.number].copy(to: target) }
+        long[origin.table &- short.count].keys.withRows { $0.copy(origin.number, to: target) }
     }
 
     /// The memory in use in bytes.
-    var bytes: Int { tables.reduce(table.bytes &+ parts.bytes &+ scratch.count) { $0 &+ $1.bytes } }
-
-    mutating func number(_ text: UnsafeRawBufferPointer) -> UInt32 {
-        tables.isEmpty ? table.number(text) : number(text, ByteTable.mixed(text))
+    var bytes: Int {
+        let short = short.reduce(0) { $0 &+ $1.bytes }, long = long.reduce(0) { $0 &+ $1.bytes }
+        return table.bytes &+ parts.bytes &+ scratch.count &+ short &+ long
     }
 
-    private mutating func number(_ text: UnsafeRawBufferPointer, _ hash: UInt64) -> UInt32 {
-        let at = parts.table(hash), place = PartNumbers.place(tables[at].number(text), in: at)
-        return parts.number(at: place, of: tables[at].keys.count)
+    mutating func number(_ text: UnsafeRawBufferPointer) -> UInt32 {
+        guard isSpread else { return table.number(text) }
+        let at: Int, number: UInt32
+        if text.count <= ShortText.maximumBytes {
+            let key = ShortText(text)
+            at = parts.part(key.mixed)
+            number = short[at].number(key)
+        } else {
+            let part = parts.part(ByteTable.mixed(text))
+            at = part + short.count
+            number = long[part].number(text)
+        }
+        return parts.number(at: PartNumbers.place(number, in: at, of: parts.tables), of: Int(number) + 1)
     }
 
     /// Writes the numbers of many texts, as if `number` were called for one after another.
     mutating func numbers(_ sought: TextRows, into out: UnsafeMutablePointer<UInt32>, threads: Int = 1) {
-        if tables.isEmpty {
+        if !isSpread {
             guard sought.count >= PartNumbers.minimumBatch, table.keys.count >= PartNumbers.minimumKeys else {
                 return table.numbers(sought, nil, into: out)
             }
@@ -71,7 +89,8 @@ struct TextNumbering: Sendable {
 
     private mutating func spreadOut(_ threads: Int) {
         let known = table.keys
-        tables = Array(repeating: ByteTable(), count: PartNumbers.tables)
+        short = Array(repeating: KeyTable(), count: PartNumbers.parts)
+        long = Array(repeating: ByteTable(), count: PartNumbers.parts)
         table = ByteTable()
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: known.count) { out in
             known.withRows { sorted($0, into: out.baseAddress!, threads) }
@@ -79,44 +98,67 @@ struct TextNumbering: Sendable {
     }
 
     private mutating func sorted(_ sought: TextRows, into out: UnsafeMutablePointer<UInt32>, _ threads: Int) {
-        let count = sought.count
-        scratch.begin(arrays: 5, bytes: count * (PartSort.bytes + 24))
+        let count = sought.count, parts = parts.tables / 2
+        scratch.begin(arrays: 6, bytes: count * (PartSort.bytes + 40))
         let unsorted = scratch.array(count, of: UInt64.self), hashes = scratch.array(count, of: UInt64.self)
+        let words = scratch.array(count, of: ShortText.self)
         let rows = scratch.array(count, of: Int32.self), numbers = scratch.array(count, of: UInt32.self)
-        let order = PartSort(count, in: scratch) { j in
-            unsorted[j] = ByteTable.mixed(sought[j])
-            return parts.table(unsorted[j])
+        let order = PartSort(count, among: self.parts.tables, in: scratch) { j in
+            let text = sought[j]
+            if text.count <= ShortText.maximumBytes { return self.parts.part(ShortText(text).mixed) }
+            unsorted[j] = ByteTable.mixed(text)
+            return parts + self.parts.part(unsorted[j])
         }
-        order.sort { j, _, at in
-            hashes[at] = unsorted[j]
-            rows[at] = Int32(truncatingIfNeeded: sought.row(j))
-        }
-        tables.withUnsafeMutableBufferPointer { tables in
-            nonisolated(unsafe) let (tables, sought, hashes, rows, numbers) = (tables, sought, hashes, rows, numbers)
-            parallel(count: tables.count, threads: threads) { t in
-                let first = order.starts[t]
-                let share = sought.ofRows(UnsafeBufferPointer(start: rows + first, count: order.starts[t + 1] - first))
-                tables[t].numbers(share, hashes + first, into: numbers + first)
+        order.sort { j, table, at in
+            if table < parts {
+                words[at] = ShortText(sought[j])
+            } else {
+                hashes[at] = unsorted[j]
+                rows[at] = Int32(truncatingIfNeeded: sought.row(j))
             }
         }
-        parts.assign(order, numbers, into: out, of: mostKeys)
+        short.withUnsafeMutableBufferPointer { short in
+            long.withUnsafeMutableBufferPointer { long in
+                nonisolated(unsafe) let (short, long, sought, hashes, words) = (short, long, sought, hashes, words)
+                nonisolated(unsafe) let (rows, numbers) = (rows, numbers)
+                parallel(count: order.starts.count - 1, threads: threads) { t in
+                    let first = order.starts[t], count = order.starts[t + 1] - first
+                    if t < parts {
+                        short[t].numbers(UnsafeBufferPointer(start: words + first, count: count), into: numbers + first)
+                    } else {
+                        let share = sought.ofRows(UnsafeBufferPointer(start: rows + first, count: count))
+                        long[t - parts].numbers(share, hashes + first, into: numbers + first)
+                    }
+                }
+            }
+        }
+        self.parts.assign(order, numbers, into: out, of: mostKeys)
     }
 
     /// The number of keys of the table that has the most.
-    private var mostKeys: Int { tables.reduce(0) { max($0, $1.keys.count) } }
+    private var mostKeys: Int { max(short.reduce(0) { max($0, $1.keys.count) }, long.reduce(0) { max($0, $1.keys.count) }) }
 
     /// Writes the numbers of all keys of another table.
     mutating func numbers(of other: TextNumbering, into out: UnsafeMutablePointer<UInt32>, threads: Int) {
-        guard !other.tables.isEmpty else { return other.keys.withRows { numbers($0, into: out, threads: threads) } }
-        if tables.isEmpty { spreadOut(threads) }
+        guard other.isSpread else { return other.table.keys.withRows { numbers($0, into: out, threads: threads) } }
+        if !isSpread { spreadOut(threads) }
         // A key is in the same table of both.
-        tables.withUnsafeMutableBufferPointer { tables in
-            nonisolated(unsafe) let (tables, out) = (tables, out)
-            parallel(count: tables.count, threads: threads) { t in
-                let keys = other.tables[t].keys
-                withUnsafeTemporaryAllocation(of: UInt32.self, capacity: keys.count) { numbers in
-                    keys.withRows { tables[t].numbers($0, nil, into: numbers.baseAddress!) }
-                    other.parts.forEach(in: t, of: keys.count) { out[Int($1)] = PartNumbers.place(numbers[$0], in: t) }
+        short.withUnsafeMutableBufferPointer { short in
+            long.withUnsafeMutableBufferPointer { long in
+                nonisolated(unsafe) let (short, long, out) = (short, long, out)
+                let tables = other.parts.tables
+                parallel(count: tables, threads: threads) { t in
+                    let isShort = t < short.count, part = isShort ? t : t - short.count
+                    let count = isShort ? other.short[part].keys.count : other.long[part].keys.count
+                    withUnsafeTemporaryAllocation(of: UInt32.self, capacity: count) { room in
+                        guard count > 0, let numbers = room.baseAddress else { return }
+                        if isShort {
+                            other.short[part].keys.withUnsafeBufferPointer { short[part].numbers($0, into: numbers) }
+                        } else {
+                            other.long[part].keys.withRows { long[part].numbers($0, nil, into: numbers) }
+                        }
+                        other.parts.forEach(in: t, of: count) { out[Int($1)] = PartNumbers.place(numbers[$0], in: t, of: tables) }
+                    }
                 }
             }
         }
