@@ -76,6 +76,9 @@ extension CSVChoice.Obstacle {
         switch cause {
         case .identifiers:
             return "\(share) \(count == 1 ? "is" : "are") digits that a number would not keep, such as leading zeros\(sample.example)"
+        case .codes:
+            return
+                "\(share) \(count == 1 ? "has" : "have") letters, as identifiers have\(sample.example); --null names texts that stand for null"
         case .numberMark(let isComma):
             let mark = isComma ? "comma" : "point"
             return

@@ -23,7 +23,8 @@ struct CSVChoice {
 
     struct Obstacle {
         enum Cause {
-            case texts, identifiers, wideNumbers, dateOrder, mixedDates(fitting: [Int]), dateYears, dateFractions, numberMark(isComma: Bool)
+            case texts, identifiers, codes, wideNumbers, dateOrder, mixedDates(fitting: [Int]), dateYears, dateFractions, numberMark(
+                isComma: Bool)
         }
         var cause: Cause
         /// What most cells are.
@@ -97,6 +98,8 @@ extension CSVGuess {
         guard let (kind, notation, misses) = numberType(odd, total) else {
             return text(.wideNumbers, odd.numbers.count + odd.longDecimals.count, CSVSample.first(odd.numbers, odd.longDecimals))
         }
+        // Among integers they are identifiers, which must not be null. Among measured values they are remarks.
+        if kind == .int, odd.codes.count > 0 { return text(.codes, odd.codes.count, odd.codes) }
         choice.kind = kind
         let hasLong = kind != .decimal, regrouped = marks?.choice
         let hasUnusual = odd.numbers.count + odd.signed.count + (hasLong ? odd.longDecimals.count : 0) > 0

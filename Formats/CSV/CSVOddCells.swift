@@ -69,6 +69,8 @@ struct CSVOddCells: Sendable {
     private(set) var formatted = CSVSample()
     /// All other texts.
     private(set) var texts = CSVSample()
+    /// The texts among these that have letters and digits, as identifiers have.
+    private(set) var codes = CSVSample()
     /// The short texts among these, and the number of cells that contain each; empty if there are more than `maximumWords`, or others.
     private(set) var words: [(word: CSVWord, cells: Int)] = []
     private var hasOtherTexts = false
@@ -124,7 +126,7 @@ struct CSVOddCells: Sendable {
             identifiers.note(cell)
             note(text: cell)
         case .none:
-            if CSVOddCells.isFormatted(bytes) { formatted.note(cell) }
+            if CSVOddCells.isFormatted(bytes) { formatted.note(cell) } else if OriginalText.isCode(bytes) { codes.note(cell) }
             note(text: cell)
         }
     }
@@ -213,6 +215,7 @@ struct CSVOddCells: Sendable {
         signed.merge(later.signed, after: rows)
         identifiers.merge(later.identifiers, after: rows)
         texts.merge(later.texts, after: rows)
+        codes.merge(later.codes, after: rows)
         formatted.merge(later.formatted, after: rows)
         if later.hasOtherTexts { (hasOtherTexts, words) = (true, []) }
         if !hasOtherTexts { for (word, cells) in later.words where !hasOtherTexts { note(word, cells) } }
@@ -221,7 +224,7 @@ struct CSVOddCells: Sendable {
     /// The same without `texts`.
     var withoutTexts: CSVOddCells {
         var copy = self
-        (copy.texts, copy.words, copy.hasZoneAlone) = (CSVSample(), [], false)
+        (copy.texts, copy.codes, copy.words, copy.hasZoneAlone) = (CSVSample(), CSVSample(), [], false)
         return copy
     }
 

@@ -11,7 +11,8 @@ package protocol BatchReader: AnyObject {
     func facts(ofColumn position: Int) -> ColumnFacts?
     /// What was guessed about the notation of the input, and what was padded or left out for it: one sentence each.
     var guesses: [String] { get }
-    /// The columns that are text only because some of their values fit no other type, with the reason as one sentence.
+    /// The columns that are text only because some of their values fit no other type, and those with texts that are read as null: what is to
+    /// be reported, as one sentence.
     var textReasons: [(column: String, reason: String)] { get }
     /// What an export in the notation of the input would write differently, as far as it is known: one sentence each.
     var unreproduced: [String] { get }

@@ -80,6 +80,17 @@ package enum OriginalText {
         return isBelow ? -.infinity : .infinity
     }
 
+    /// Whether a text has letters and digits and no space, as identifiers such as `A12` or `INV-7` have.
+    package static func isCode(_ text: UnsafeRawBufferPointer) -> Bool {
+        var hasDigit = false, hasLetter = false
+        for byte in text {
+            if byte == UInt8(ascii: " ") { return false }
+            hasDigit = hasDigit || byte &- 48 <= 9
+            hasLetter = hasLetter || (byte | 32) &- UInt8(ascii: "a") < 26
+        }
+        return hasDigit && hasLetter
+    }
+
     private static func isGrouped(_ body: UnsafeRawBufferPointer, from start: Int) -> Bool {
         body[start...].allSatisfy { $0 &- 48 <= 9 || $0 == UInt8(ascii: "_") } && body[body.count - 1] != UInt8(ascii: "_")
     }

@@ -53,6 +53,8 @@ final class OddValues {
     private(set) var identifiers = Sample()
     /// Other strings. If there are more than a column of numbers can have, they are not all counted.
     private(set) var others = Sample()
+    /// Those among them that have letters and digits, as identifiers have.
+    private(set) var codes = Sample()
 
     func note(_ value: Double, _ text: UnsafeRawBufferPointer, _ position: (block: Int, item: Int)) {
         let hasExponent = OddValues.isWritten(value, .twoDigitExponent(pointZero: false), as: text)
@@ -83,7 +85,9 @@ final class OddValues {
             numbers.note(text, position)
             if OriginalText.int(text) == nil { hasFraction = true }
         case .identifier: identifiers.note(text, position)
-        case .signedWhole, .none: others.note(text, position)
+        case .signedWhole, .none:
+            others.note(text, position)
+            if OriginalText.isCode(text) { codes.note(text, position) }
         }
     }
 
@@ -99,6 +103,7 @@ final class OddValues {
         hasFraction = hasFraction || other.hasFraction
         identifiers.merge(other.identifiers)
         others.merge(other.others)
+        codes.merge(other.codes)
     }
 
     /// Whether a text is what export writes for a value.
@@ -141,6 +146,12 @@ struct NumberChoice {
             return
         }
         let (kind, notation) = NumberChoice.type(shape, odd, count)
+        if kind == .int, odd.codes.count > 0 {
+            remarks = [
+                "column \"\(column)\" is of type any: it contains strings with letters and digits, as identifiers have\(odd.codes.example)"
+            ]
+            return
+        }
         let unusual = NumberChoice.unusual(shape, odd, kind: kind, notation), long = kind == .double ? odd.longFractions.count : 0
         result = .number(kind, notation, keepsTexts: unusual + long + strings > 0, hasNulls: odd.nulls.count + outside > 0)
         remarks = NumberChoice.remarks(odd, nulls: odd.nulls.count + outside, long: long, unusual: unusual, filled).map {
