@@ -35,8 +35,11 @@ struct CSVDecision {
             CSVDecision.column(names[i], forced: forced[i], options.allText ? nil : choices[i], opened.found.columns[i], by: options)
         }
         (self.forced, self.choices, self.columns) = (forced, choices, columns)
+        let foundColumns = found.columns
         originals = names.indices.map {
-            forced[$0].map { keptTexts.contains($0.name) } ?? (!options.allText && choices[$0].exceptions != nil)
+            let guess = foundColumns[$0], choice = choices[$0]
+            return forced[$0].map { keptTexts.contains($0.name) && (!options.readsOtherNotations || guess.fits($0.type.kind, choice)) }
+                ?? (!options.allText && choice.exceptions != nil)
         }
         facts = columns.indices.map { i in
             CSVDecision.facts(columns[i], opened.found.columns[i], choices[i], isGiven: forced[i] != nil || options.allText)
@@ -53,7 +56,8 @@ struct CSVDecision {
             for i in names.indices where forced[i] == nil {
                 let own = choices[i].remarks(names[i], opened.found.columns[i])
                 found += own
-                if choices[i].kind == .string, let reason = own.first { reasons.append((names[i], reason)) }
+                let hasTexts = opened.found.columns[i].odd?.texts.count ?? 0 > 0
+                if choices[i].kind == .string || hasTexts, let reason = own.first { reasons.append((names[i], reason)) }
             }
             remarks += RemarkGroups.condensed(found)
         }
@@ -103,24 +107,31 @@ struct CSVDecision {
         return ColumnSchema(name, ColumnType(choice.kind, optional: hasGaps), notation: choice.notation)
     }
 
-    /// Returns a requested column with the notation that its cells have, if that is known.
+    /// Returns a requested column with the notation that its cells have, which the schema need not have.
     private static func requested(_ forced: ColumnSchema, _ choice: CSVChoice?, _ guess: CSVGuess, by options: CSVOptions) -> ColumnSchema {
         var column = forced
         column.id = 0
+        let layout = NumberLayout(column.notation)
         if column.type.kind.isNumber {
-            let layout = NumberLayout(column.notation)
-            if let marks = guess.marks, layout == nil {
-                column.notation = marks.notation(column.notation, column.type.kind, hasUnusual: true)
+            if let marks = guess.marks, layout == nil || layout?.hasComma != marks.hasComma {
+                column.notation = marks.notation(layout == nil ? column.notation : .plain, column.type.kind, hasUnusual: true)
             } else if layout != nil, options.hasDecimalComma(column.name) == false {
                 column.notation = .plain
+            } else if layout?.hasComma == true, guess.marks == nil, guess.contradictsComma, let choice, choice.kind != .string {
+                column.notation = choice.notation
             }
         }
-        if column.type.kind == .date, let choice, choice.kind == .date,
-            options.readsOtherNotations || options.dates(of: column.name).contains(where: { CSVOptions.fits($0, choice.notation) })
-        {
-            column.notation = choice.notation
-        }
+        if column.type.kind == .date { column.notation = dates(of: column, choice, by: options) }
         return column
+    }
+
+    /// Returns the notation of the dates of a requested column. Dates that begin with the year are read in any case.
+    private static func dates(of column: ColumnSchema, _ choice: CSVChoice?, by options: CSVOptions) -> Notation {
+        let wanted = options.dates(of: column.name)
+        guard let choice, choice.kind == .date else { return wanted.first ?? column.notation }
+        let hasOwn = DateLayout(choice.notation) != nil || DateLayout(column.notation) != nil
+        return hasOwn || options.readsOtherNotations || wanted.contains { CSVOptions.fits($0, choice.notation) }
+            ? choice.notation : column.notation
     }
 
     private static func facts(_ column: ColumnSchema, _ guess: CSVGuess, _ choice: CSVChoice, isGiven: Bool) -> ColumnFacts {
@@ -161,4 +172,20 @@ struct CSVDecision {
         schema.otherAttributes = options.fileAttributes
         return schema
     }
+}
+
+extension CSVGuess {
+    /// Whether the cells of a column are values of a kind, apart from exceptions that a column of an inferred type may have. Others must not
+    /// become null without an error.
+    fileprivate func fits(_ kind: ScalarKind, _ choice: CSVChoice) -> Bool {
+        guard choice.kind != .string else {
+            let odd = odd ?? CSVOddCells()
+            let others = odd.texts.count + odd.numbers.count + odd.longDecimals.count + odd.signed.count + odd.dateCount
+            return filled == odd.nulls.count && others == 0
+        }
+        return choice.kind == kind || [.double, .decimal].contains(kind) && choice.kind.isNumber
+    }
+
+    /// Whether numbers have a point before fractions, as they are no groups of three digits. `1.234` can be 1234 where fractions follow a comma.
+    fileprivate var contradictsComma: Bool { maximumDigits > 0 && !(maximumDigits == 3 && (fewestDigits == 0 || fewestDigits == 3)) }
 }

@@ -270,7 +270,7 @@ struct CSVOpening {
     private func mayHaveMarks(_ name: String) -> Bool {
         guard !options.allText else { return false }
         guard let types = options.types, let column = types.index(of: name).map({ types.columns[$0] }) else { return true }
-        return column.type.kind.isNumber && NumberLayout(column.notation) == nil
+        return column.type.kind.isNumber
     }
 
     /// Reads the text again, with a comma and with a point before fractions, for the columns that numbers with separators keep from being
