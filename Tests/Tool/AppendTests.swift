@@ -274,3 +274,49 @@ import Testing
         #expect(try scratch.firn("verify", "--full", "p.firn").code == 0)
     }
 }
+
+/// Cells that the columns of a file cannot have.
+@Suite struct AddedCellTests {
+    @Test func `cells that are no values of the column are errors, also in a column that has original texts`() throws {
+        let scratch = try Scratch()
+        try scratch.write("p.csv", "id,a,n\n1,1.50,5\n2,NA,NA\n3,7.25,6\n")
+        #expect(try scratch.firn("convert", "--key", "id", "p.csv", "p.firn").code == 0)
+        let before = try scratch.firn("hash", "p.firn").out
+        for cells in ["\"9,99\",1", "A12,1", "1,B77", "1,1.5", "1,99999999999999999999", "1,2024-01-01", "soon,1"] {
+            for command in ["append", "upsert"] {
+                let run = try scratch.firn(command, "p.firn", "-", input: "id,a,n\n9,\(cells)\n")
+                #expect(run.code != 0, "\(command) \(cells): \(run.out) \(run.errors)")
+            }
+        }
+        #expect(try scratch.firn("hash", "p.firn").out == before)
+        // Texts that usually mean null, and other spellings of numbers, are kept as in `convert`.
+        #expect(try scratch.firn("append", "p.firn", "-", input: "id,a,n\n10,NA,NA\n11,.5,7\n12,3,8\n").code == 0)
+        #expect(try scratch.firn("query", "p.firn", "id >= 10", "-a", "sum(a),sum(n)", "--format", "csv").out == "sum(a),sum(n)\n3.5,15\n")
+    }
+
+    @Test func `one JSON document is not taken apart without --rows`() throws {
+        let scratch = try Scratch()
+        let rows = (1...3).map { "{\"id\":\($0),\"items\":[{\"id\":5},{\"id\":6}]}\n" }.joined()
+        try scratch.write("k.ndjson", rows + "{\"id\":4}\n")
+        #expect(try scratch.firn("convert", "--key", "id", "k.ndjson", "k.firn").code == 0)
+        try scratch.write("one.json", "{\"id\":9,\"items\":[{\"id\":1},{\"id\":77}]}\n")
+        let run = try scratch.firn("upsert", "k.firn", "one.json")
+        #expect(run.code == 2 && run.errors.contains("--rows ''"), "\(run.errors)")
+        #expect(try scratch.firn("upsert", "k.firn", "one.json", "--rows", "").code == 0)
+        #expect(try scratch.firn("query", "k.firn", "-a", "count,max(id)", "--format", "csv").out == "count,max(id)\n5,9\n")
+    }
+
+    @Test func `an upsert of CSV with some fields of an object is refused, because the others would be lost`() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "o.ndjson", "{\"id\":1,\"name\":{\"first\":\"Ann\",\"last\":\"Lee\"}}\n{\"id\":2,\"name\":{\"first\":\"Bo\",\"last\":\"Ek\"}}\n"
+        )
+        #expect(try scratch.firn("convert", "--key", "id", "o.ndjson", "o.firn").code == 0)
+        let run = try scratch.firn("upsert", "o.firn", "-", input: "id,name.first\n1,Anna\n")
+        #expect(run.code != 0 && run.errors.contains("name.last"), "\(run.errors)")
+        #expect(try scratch.firn("upsert", "o.firn", "-", input: "id,name.first,name.last\n1,Anna,Lee\n").code == 0)
+        #expect(
+            try scratch.firn("query", "o.firn", "name.last == 'Lee' AND name.first == 'Anna'", "-a", "count", "--format", "csv").out
+                == "count\n1\n")
+    }
+}

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnCommandLine
 import FirnDatabase
+import FirnDisk
 import FirnExchange
 import FirnTable
 
@@ -39,7 +40,9 @@ struct AddedInputs {
         self.options = options
         if paths.count > 1 { progress.fixTotal(bytes: nil) }
         // The first input, and those that can take long to arrive, are opened before other writers have to wait.
-        for (i, path) in paths.enumerated() where i == 0 || path == "-" { opened[path] = try open(path) }
+        for (i, path) in paths.enumerated() where i == 0 || path == "-" || Paths.kind(Address(path).path) == .other {
+            opened[path] = try open(path)
+        }
         if paths.count == 1, let only = opened.values.first { try ReadingOptions.check(session.arguments, for: .init([only])) }
     }
 
@@ -83,10 +86,33 @@ struct AddedInputs {
             if let known { file = known } else { file = try open(path) }
             formats.add(file)
             let reader = try reader(file)
-            do throws(FirnError) { try read(reader, of: file.name, input, body) } catch {
+            do throws(FirnError) {
+                try checkDocument(file, reader.schema)
+                try read(reader, of: file.name, input, body)
+            } catch {
                 throw located(error, file.name)
             }
-            for remark in reader.remarks { remarks.add(remark, of: file.name) }
+            // Columns are nested for the type of the file, not because of a flag.
+            for remark in reader.remarks where !remark.hasPrefix("--nest:") { remarks.add(remark, of: file.name) }
+        }
+    }
+
+    /// Throws if it is not known which part of a JSON document the rows are, and if an object would lose fields that the input lacks.
+    private func checkDocument(_ file: OpenedFile, _ schema: Schema) throws(FirnError) {
+        if file.isJSON, options.rows == nil, FormatShelf.isPartOfDocument(schema) {
+            throw FirnError(
+                .usage, "the input is one JSON document, and its rows can be the document itself or one of its members",
+                advice: "--rows '' reads the document as one row, --rows /NAME the member NAME")
+        }
+        guard replaces, file.isCSV, let rows = schema.roots.first else { return }
+        for column in rows.columns where column.type.kind == .embedded && !column.type.isCollection {
+            guard let own = target.type.index(of: column.name).map({ target.type.columns[$0] }),
+                let given = column.type.target.flatMap({ schema[$0] }), let fields = own.type.target.flatMap({ target.schema[$0] }),
+                let lost = fields.visible.columns.first(where: { given.index(of: $0.name) == nil })
+            else { continue }
+            throw FirnError(
+                .schema, "the input has some fields of the objects in column \"\(column.name)\", and not \"\(column.name).\(lost.name)\"",
+                advice: "add the other fields: objects are replaced as a whole")
         }
     }
 
