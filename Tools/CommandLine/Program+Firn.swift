@@ -208,9 +208,11 @@ extension Flag {
         "union", nil, in: .reading, "how several inputs are combined",
         detail: """
             wide unites by the names of the columns: a column that an input lacks is null in its rows, and the types of a column are widened until every \
-            value keeps its text. Each such column is reported. strict requires the same columns, in any order.
+            value keeps its text. Each such column is reported. values does the same, but numbers, dates and bools that the inputs write in several \
+            notations keep their values and get one notation. strict is as wide, but requires the same columns, in any order. query, sql and diff \
+            combine by values, other commands as wide.
             """,
-        preset: "wide", choices: ["wide", "strict"])
+        choices: ["wide", "values", "strict"])
 
     static let readingText = [
         from, null, dates, decimal, encoding, delimiter, quote, escape, skip, skipFooter, comment, ragged, header, noHeader, rejects,

@@ -92,7 +92,7 @@ final class InputUnion {
             [.json, .ndjson].contains(options.format ?? FormatName(extensionOf: Address(operand).path) ?? .csv)
         }
         self.options = options
-        rows = UnionType(name: typeName)
+        rows = UnionType(name: typeName, keepsNotations: options.union != .values)
         try survey()
         try decide()
     }

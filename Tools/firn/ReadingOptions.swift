@@ -49,8 +49,8 @@ struct ReadingOptions {
     var given: GivenSchema?
     /// The type that `--type` names. If the schema has several types, it is the type of the rows.
     var typeName: String?
-    /// Whether inputs with other columns can be combined.
-    enum Union: String { case wide, strict }
+    /// How inputs are combined: values keep their texts, or numbers and dates in several notations get one; or all have the same columns.
+    enum Union: String { case wide, values, strict }
     var union = Union.wide
     /// The name of a column that keeps which input a row is from; nil for none.
     var filename: String?
@@ -125,7 +125,8 @@ struct ReadingOptions {
                 path: path, force: arguments.has("force"), sources: SourceModes(arguments.operands.map { Address($0).path }))
         }
         isLossless = arguments.has("lossless")
-        union = arguments.text("union").flatMap(Union.init(rawValue:)) ?? .wide
+        let comparesValues = ["query", "sql", "diff"].contains(arguments.command.name)
+        union = arguments.text("union").flatMap(Union.init(rawValue:)) ?? (comparesValues ? .values : .wide)
         filename = arguments.text("filename")
         if filename == "" { throw FirnError(.usage, "--filename needs the name of a column") }
     }

@@ -16,6 +16,8 @@ final class UnionColumn {
     }
 
     let name: String
+    /// Whether values whose notations differ become text, rather than values in one notation.
+    private let keepsNotations: Bool
     /// The number of inputs that have the column, and the first of them.
     private(set) var inputs = 0
     let first: Int
@@ -48,8 +50,9 @@ final class UnionColumn {
     /// The logical types and metadata of the inputs.
     private(set) var attributes = UnionAttributes()
 
-    init(_ column: ColumnSchema, input: Int) {
+    init(_ column: ColumnSchema, input: Int, keepsNotations: Bool) {
         name = column.name
+        self.keepsNotations = keepsNotations
         vacant = column
         first = input
     }
@@ -95,7 +98,7 @@ final class UnionColumn {
                 .schema, "objects of column \"\(column.name)\" contain objects of their own type, and cannot be combined",
                 at: .init(file: input.name), advice: "convert each input separately")
         }
-        if fields == nil { fields = UnionType(name: target.name) }
+        if fields == nil { fields = UnionType(name: target.name, keepsNotations: keepsNotations) }
         try fields?.add(target, input.json, path: path + [target.name])
     }
 
@@ -158,6 +161,10 @@ final class UnionColumn {
                 (column.type.kind, column.notation) = (.double, exponents)
                 return
             }
+            if isText, !keepsNotations, let value = commonValue {
+                (column.type.kind, column.notation) = value
+                return
+            }
             // Strings that were dates or UUIDs in some inputs keep their texts.
             if areJSON, uses.allSatisfy({ [.string, .date, .uuid].contains($0.type.kind) }) {
                 column.type = uses[0].type
@@ -174,6 +181,20 @@ final class UnionColumn {
             column.type = isScalar ? uses[0].type : ColumnType(.any)
             column.type.kind = .any
         }
+    }
+
+    /// Whether values that are texts because of their notations can be united by value.
+    var hasValuesInCommon: Bool { keepsNotations && isText && isScalar && commonValue != nil }
+
+    /// The type of values that differ in their notation alone, with a notation for all of them; nil for other columns.
+    private var commonValue: (ScalarKind, Notation)? {
+        let kinds = Set(uses.map(\.type.kind)), numbers: [ScalarKind] = [.int, .double, .decimal]
+        guard !uses.contains(where: { $0.type.isCollection }) else { return nil }
+        if kinds.isSubset(of: numbers) { return numbers.first { commonKinds?.contains($0) ?? false }.map { ($0, .plain) } }
+        guard kinds.count == 1, let kind = kinds.first, kind == .date || kind == .bool || kind == .uuid else { return nil }
+        let areDays =
+            kind == .date && uses.allSatisfy { $0.notation == .dateOnly || DateLayout($0.notation).map { $0.time == nil } ?? false }
+        return (kind, areDays ? .dateOnly : .plain)
     }
 
     /// The notation of doubles of which some inputs write exponents of two digits; nil for other columns.
@@ -237,6 +258,7 @@ final class UnionColumn {
 /// The columns of a union of inputs, in the order of first appearance.
 final class UnionType {
     let name: String
+    private let keepsNotations: Bool
     private(set) var columns: [UnionColumn] = []
     private var positions: [String: Int] = [:]
     private(set) var inputs = 0
@@ -244,7 +266,10 @@ final class UnionType {
     private var envelope: String?
     private(set) var attributes = UnionAttributes()
 
-    init(name: String) { self.name = name }
+    init(name: String, keepsNotations: Bool) {
+        self.name = name
+        self.keepsNotations = keepsNotations
+    }
 
     func add(_ type: TypeSchema, _ input: UnionInput, path: [String] = []) throws(FirnError) {
         inputs += 1
@@ -256,7 +281,7 @@ final class UnionType {
             let known = positions[column.name] ?? columns.count
             if known == columns.count {
                 positions[column.name] = known
-                columns.append(UnionColumn(column, input: input.index))
+                columns.append(UnionColumn(column, input: input.index, keepsNotations: keepsNotations))
             }
             try columns[known].add(
                 column, path.isEmpty ? input.facts(position) : nil, input, path: path,

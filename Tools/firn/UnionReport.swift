@@ -20,7 +20,8 @@ struct UnionReport {
             }
             let uses = known.uses.filter { $0.type.kind != column.type.kind || $0.type.collection != column.type.collection }
             if !uses.isEmpty {
-                parts.append("\(Self.types(known.uses, name)); read as \(column.type.kind.name)")
+                let advice = known.hasValuesInCommon && column.type.kind == .string ? "; --union values unites their values" : ""
+                parts.append("\(Self.types(known.uses, name)); read as \(column.type.kind.name)\(advice)")
             } else if column.notation == .plain || NumberLayout(column.notation) != nil,
                 known.uses.contains(where: { $0.notation != .plain }), known.isContested
             {
