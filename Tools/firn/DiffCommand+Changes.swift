@@ -14,8 +14,9 @@ extension DiffCommand {
             if session.arguments.has("force") { throw FirnError(.usage, "--force applies to --changes only", advice: "omit it") }
             return nil
         }
-        if let flag = ["columns", "ignore", "where", "tolerance", "duplicates", "rejects"].first(where: session.arguments.has) {
-            throw FirnError(.usage, "--changes needs all rows and columns", advice: "omit --\(flag)")
+        let flags = ["columns", "ignore", "where", "only", "tolerance", "duplicates", "rejects"]
+        if let flag = flags.first(where: session.arguments.has) {
+            throw FirnError(.usage, "--changes contains all changes of all rows and columns", advice: "omit --\(flag)")
         }
         for operand in session.arguments.operands where Paths.kind(path) != .other && Paths.isSame(path, Address(operand).path) {
             throw FirnError(.usage, "--changes names \"\(operand)\", which is an input", advice: "name another file for the changes")

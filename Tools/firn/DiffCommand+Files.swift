@@ -39,7 +39,12 @@ extension DiffCommand {
     /// Returns the tables to compare. Large files whose format can be read in any order are read where they are: the new one always, the old
     /// one if the keys of both ascend, so that it is read once. The rows of other formats are collected.
     private func tables(_ files: [OpenedFile]) throws(FirnError) -> [any Table] {
-        let type = session.arguments.text("type")
+        let type = session.arguments.text("type"), asText = try columnsComparedAsText(files)
+        guard asText.allSatisfy(\.isEmpty) else {
+            return try zip(files, asText).map { (file, columns) throws(FirnError) in
+                columns.isEmpty ? try file.table(type) : try table(file, asText: columns)
+            }
+        }
         guard let new = try files[1].largeTable(type) else {
             let old = try files[0].largeTable(type)
             if let old {

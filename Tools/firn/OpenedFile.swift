@@ -194,6 +194,8 @@ final class OpenedFile {
         }
     }
 
+    /// See `BatchReader.textReasons`.
+    var textReasons: [(column: String, reason: String)] { if case .stream(let reader) = content { reader.textReasons } else { [] } }
 }
 
 extension Session {
