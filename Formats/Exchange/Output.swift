@@ -9,6 +9,7 @@ package final class Output {
     private let stream: StreamOut?
     private let sink: OutputSink?
     private let replacement: Replacement?
+    private let group: OutputGroup?
     /// The bytes written, if the output is in memory.
     package private(set) var bytes: [UInt8] = []
     private var finished = false
@@ -17,9 +18,13 @@ package final class Output {
     /// - Parameters:
     ///   - sources: The files from which the output is made; a new target has no more permissions than they have.
     ///   - packing: How the bytes are compressed.
+    ///   - group: The outputs with which the target is replaced; nil: `finish` replaces it.
     /// - Throws: `FirnError.exists` if the target exists and `force` is false, or if it is a directory.
-    package init(path: String, force: Bool = false, sources: SourceModes = .none, packing: Packing = Packing()) throws(FirnError) {
+    package init(
+        path: String, force: Bool = false, sources: SourceModes = .none, packing: Packing = Packing(), group: OutputGroup? = nil
+    ) throws(FirnError) {
         self.path = path
+        self.group = group
         let stream: StreamOut
         if path == "-" {
             stream = .standardOutput()
@@ -57,6 +62,7 @@ package final class Output {
     package init(memory name: String = "memory") {
         path = name
         self.name = name
+        group = nil
         stream = nil
         sink = nil
         replacement = nil
@@ -74,13 +80,14 @@ package final class Output {
 
     package func write(_ text: String) throws(FirnError) { try write(Array(text.utf8)) }
 
-    /// Flushes the output and replaces the target. Call it once.
+    /// Flushes the output and replaces the target, or leaves this to the group. Call it once.
     package func finish() throws(FirnError) {
         trap(unless: !finished, "finish can be called only once, and not after cancel")
         finished = true
         try sink?.finish()
         try stream?.flush()
-        try replacement?.finish()
+        guard let group, let replacement else { return try replacement?.finish() ?? () }
+        try group.add(replacement)
     }
 
     /// Deletes what was written; the target is unchanged.

@@ -64,6 +64,9 @@ package enum Paths {
         if unlink(path) != 0 { throw systemError(errno, "cannot remove", path) }
     }
 
+    /// Removes a directory if it is empty. Errors are ignored.
+    package static func removeEmptyDirectory(_ path: String) { _ = rmdir(path) }
+
     /// Creates a directory.
     package static func makeDirectory(_ path: String) throws(FirnError) {
         if mkdir(path, 0o777) != 0 { throw systemError(errno, "cannot create the directory", path) }

@@ -77,4 +77,35 @@ import Testing
             run.errors.contains("columns \"a\", \"b\", \"c\": in 2 of 3 inputs; null in the others")
                 && run.errors.split(separator: "\n").count { $0.contains("column") } == 1, "\(run.errors)")
     }
+
+    @Test(arguments: formats) func `the files of a folder are replaced only when all of them are complete`(format: String) throws {
+        let scratch = try source("sqlite/shop.db", "--links")
+        #expect(try scratch.firn("convert", "t.firn", "out/", "--to", format, "-q").code == 0)
+        let out = scratch.file("out"), names = try FileManager.default.contentsOfDirectory(atPath: out.path).sorted()
+        func facts() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: out.path).sorted().map { name in
+                let facts = try FileManager.default.attributesOfItem(atPath: out.appending(path: name).path)
+                return "\(name) \(facts[.systemFileNumber] ?? "") \(facts[.size] ?? "")"
+            }
+        }
+        let sizes = try names.map { try Data(contentsOf: out.appending(path: $0)).count }, before = try facts()
+        // Some of the files are larger than the limit, and others are not.
+        let limit = (sizes.max() ?? 0) / 1024
+        try #require(limit > 0 && (sizes.min() ?? 0) <= limit * 1024 && names.count > 1)
+        for target in ["out/", "new/"] {
+            let process = Process()
+            process.executableURL = URL(filePath: "/bin/bash")
+            process.arguments = [
+                "-c", "trap '' XFSZ; ulimit -f \(limit); exec \"$0\" convert -q -f t.firn \(target) --to \(format) 2> errors.txt",
+                FirnRun.binary.path,
+            ]
+            process.currentDirectoryURL = scratch.folder
+            try process.run()
+            process.wait()
+            let errors = try scratch.read("errors.txt")
+            #expect(process.terminationStatus == 5, "\(target): \(errors)")
+        }
+        #expect(try facts() == before)
+        #expect(!scratch.has("new"))
+    }
 }

@@ -58,6 +58,7 @@ struct CompactCommand {
         // The file is also replaced, whatever its size, if it gets another key or if versions are dropped.
         let isShed = try isShedding(database, snapshot, versions.map(\.snapshot.version))
         let isGain = !isInPlace || isShed || size < before || encryption.key(of: snapshot.key) != snapshot.key
+        if isInPlace, isDry || isGain { try remarkOlder(database, snapshot, except: versions.map(\.snapshot.version), isDry: isDry) }
         if isDry || !isGain { replacement.cancel() } else { try replacement.finish() }
         display.end()
 
@@ -105,7 +106,12 @@ struct CompactCommand {
             }
             return ([(snapshot, [])], [])
         }
-        guard !wanted.isEmpty else { return (try database.versions(upTo: snapshot), []) }
+        guard !wanted.isEmpty else {
+            // A retention that was set applies to compacting too.
+            guard try database.retention() != nil else { return (try database.versions(upTo: snapshot), []) }
+            let all = try database.versions().map(\.version).filter { $0 <= snapshot.version }
+            return (try database.versions(upTo: snapshot, besides: all), [])
+        }
         var names: Set<String> = [], recent: [UInt64] = []
         for word in wanted {
             if let count = Int(word) {
@@ -126,6 +132,17 @@ struct CompactCommand {
             try database.versions(upTo: snapshot, tagged: { stay.contains($0.version) }, besides: recent),
             tags.filter { !stay.contains($0.version) }.map(\.name)
         )
+    }
+
+    /// Reports how many versions without a tag are dropped.
+    private func remarkOlder(_ database: Database, _ newest: DatabaseSnapshot, except kept: [UInt64], isDry: Bool) throws(FirnError) {
+        let tagged = Set(try database.tags().map(\.version))
+        let older = try database.versions().count {
+            $0.version < newest.version && !kept.contains($0.version) && !tagged.contains($0.version)
+        }
+        guard older > 0 else { return }
+        session.remark(
+            "\(isDry ? "would drop" : "dropping") \(Quantity.count(older, "older version")) without a tag; --keep N keeps the newest N")
     }
 
     /// Returns whether `--keep` drops versions of the file.

@@ -25,6 +25,7 @@ struct ConvertCommand {
 
         let (file, notes) = try open(inputs, options, progress, target, format)
         let key = try outputKey(file, format), guardian = try guardian(file, target, options.keys)
+        let history = replacedHistory(target, options.keys)
         defer { guardian?.cancel() }
         if let snapshot = wholeVersion(file, format) {
             var writing = WritingOptions(arguments, threads: options.threads)
@@ -33,6 +34,7 @@ struct ConvertCommand {
             let writer = try FirnWriter(path: target, writing, source: file.name)
             try writer.copy(snapshot, progress)
             display.end()
+            if let history { session.remark(history) }
             let rows = snapshot.schema.roots.reduce(0) { $0 + (snapshot.table(named: $1.name)?.rowCount ?? 0) }
             try summarise(file, target, rows: rows, rejected: 0, remarks: notes)
             return .done
@@ -52,12 +54,24 @@ struct ConvertCommand {
         try options.rejected?.finish()
         display.end()
 
-        let remarks = notes + reader.remarks + ConvertCommand.omissions(reader.schema, format) + writer.remarks,
+        let
+            remarks =
+                notes + reader.remarks + ConvertCommand.omissions(reader.schema, format) + writer.remarks + (history.map { [$0] } ?? []),
             rejected = options.rejected?.count ?? 0
         for remark in remarks { session.remark(remark) }
         for remark in options.rejected?.remarks ?? [] { session.remark(remark) }
         try summarise(file, target, rows: rows, rejected: rejected, remarks: remarks)
         return rejected > 0 ? .rejected : .done
+    }
+
+    /// Returns a remark on the versions and tags of the .firn file that OUT replaces; nil if it has none.
+    private func replacedHistory(_ target: String, _ keys: KeyRing) -> String? {
+        guard arguments.has("force"), target != "-", Paths.kind(target) == .file, let old = try? keys.open(path: target),
+            let kept = try? old.versions().map(\.version), let tags = try? old.tags(), kept.count > 1 || !tags.isEmpty
+        else { return nil }
+        let versions = Set(kept + tags.map(\.version)).count
+        let named = tags.isEmpty ? "" : " and \(Quantity.count(tags.count, "tag")) (\(tags.map(\.name).listed()))"
+        return "\(target) had \(Quantity.count(versions, "version"))\(named); the new file has one"
     }
 
     /// Returns what a format does not keep of rows that were read from JSON or CSV.
@@ -193,11 +207,12 @@ struct ConvertCommand {
         let roots = schema.roots
         if format.keepsFolderTypes, roots.count > 1 || isFolder(target, format) {
             let each = options
-            return try FolderWriter(target, ending: format.rawValue) { (path, schema, types) throws(FirnError) in
+            return try FolderWriter(target, ending: format.rawValue) { (path, group, schema, types) throws(FirnError) in
                 var options = each
                 options.folderTypes = types
                 return try FormatShelf.writer(
-                    try Output(path: path, force: each.overwrites, sources: each.sources), format: format, options, schema: schema)
+                    try Output(path: path, force: each.overwrites, sources: each.sources, group: group), format: format, options,
+                    schema: schema)
             }
         }
         guard roots.count <= 1 || format == .json else {
