@@ -106,7 +106,7 @@ extension Command {
         "lists the versions of a file with time, tags, rows and changes, and which of them are being read",
         detail: """
             Lists the kept versions and older versions that have a tag, newest first, each with the rows that were added, removed and changed since the version listed below it. \
-            The cost is proportional to the changes, not to the size of the file. Commands that read take each of these versions as FILE@VERSION or FILE@TAG.
+            The cost is proportional to the changes, not to the size of the file. Commands that read take each of these versions as FILE@VERSION, FILE@TAG or FILE@TIME, such as db.firn@2026-11-29T12:00: the newest version that was committed by then.
 
             With --keep or --keep-for nothing is listed: these flags store in the file which versions its writers keep.
             """,

@@ -3,20 +3,39 @@ import FirnDatabase
 import FirnDisk
 import FirnExchange
 
-/// A parsed operand: a file, optionally with a type and a version: `FILE`, `FILE:Type`, `FILE@5`, `FILE@TAG`, `FILE@5:Type`.
+/// A parsed operand: a file, optionally with a type and a version: `FILE`, `FILE:Type`, `FILE@5`, `FILE@TAG`, `FILE@2026-11-29T12:00`,
+/// `FILE@5:Type`.
 struct Address {
     let path: String
     let type: String?
-    /// The number or tag of a version.
+    /// The number, tag or time of a version.
     let version: String?
 
     /// If a file exists whose name is the whole operand, the operand is that file, without type and version. A type follows the last colon
     /// before which there is a file, so the name of a type can contain colons.
     init(_ operand: String) {
+        if operand != "-", !Paths.exists(operand), let timed = Address.timed(operand) {
+            (path, version, type) = timed
+            return
+        }
         let found = operand == "-" || Paths.exists(operand) ? nil : Address.typed(operand)
         let file = found?.file ?? Address.file(operand) ?? (operand, nil)
         (path, version) = file
         type = found?.type
+    }
+
+    /// Splits an operand into a file that exists, a time with colons, and a type if there is one; nil if it has no such time.
+    private static func timed(_ operand: String) -> (path: String, version: String?, type: String?)? {
+        guard let at = operand.utf8.lastIndex(of: UInt8(ascii: "@")), at > operand.startIndex else { return nil }
+        let front = String(operand[..<at]), back = operand[operand.utf8.index(after: at)...]
+        guard back.utf8.contains(UInt8(ascii: ":")), Paths.exists(front) else { return nil }
+        if CommitTime(String(back)) != nil { return (front, String(back), nil) }
+        // The type follows a colon after the time, which has one or more colons itself.
+        for colon in back.utf8.indices.reversed() where back.utf8[colon] == UInt8(ascii: ":") {
+            let word = String(back[..<colon]), type = String(back[back.utf8.index(after: colon)...])
+            if word.utf8.contains(UInt8(ascii: ":")), CommitTime(word) != nil, !type.isEmpty { return (front, word, type) }
+        }
+        return nil
     }
 
     /// Splits an operand into a file that exists and a type; nil if it has no type.

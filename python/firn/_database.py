@@ -326,7 +326,7 @@ def open(path: str | os.PathLike[str], version: int | str | None = None, key: by
 
     Args:
         path: the path of the file.
-        version: the number of a version or a tag; None for the newest.
+        version: the number of a version, a tag, or a time such as "2026-11-29T12:00"; None for the newest.
         key: the key of an encrypted file, as 64 bytes or 128 hexadecimal digits. Without it, the environment variable
             `FIRN_KEY` is used for encrypted files.
 

@@ -40,7 +40,7 @@ def read_table(
         columns: the names of the columns; None for all.
         where: a predicate in Firn's query language.
         type: the type, if the file has several.
-        version: the number of a version or a tag; None for the newest.
+        version: the number of a version, a tag, or a time such as "2026-11-29T12:00"; None for the newest.
         key: the key of an encrypted file.
     """
     return _table(path, type, version, key).scan(columns, where).to_arrow()

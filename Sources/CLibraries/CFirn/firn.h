@@ -207,7 +207,8 @@ void firn_database_close(firn_database *database);
 typedef struct firn_snapshot firn_snapshot;
 
 /*
-** Pins a version of the file: by its number ("5"), by a tag ("release"), or the newest if version is NULL. A snapshot
+** Pins a version of the file: by its number ("5"), by a tag ("release"), as the newest that was committed by a time
+** ("2026-11-29T12:00", in UTC unless it has a zone; a day means its end), or the newest if version is NULL. A snapshot
 ** never changes. The file keeps the space of its version until the snapshot is released.
 **
 ** Errors: FIRN_NOT_FOUND if the version is not kept, or if there is no such tag.

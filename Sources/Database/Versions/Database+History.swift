@@ -24,10 +24,17 @@ extension Database {
         }
     }
 
-    /// Pins a version by its number (`5`) or by a tag (`release`). Throws `.notFound` if there is no such version.
+    /// Pins a version by its number (`5`), by a tag (`release`), or as the newest that was committed by a time (`2026-11-29T12:00`) or by the
+    /// end of a day in UTC (`2026-11-29`). A tag has precedence over a time. Throws `.notFound` if there is no such version.
     package func snapshot(at word: String) throws(FirnError) -> DatabaseSnapshot {
         if let version = UInt64(word) { return try snapshot(version: version) }
-        return try snapshot(tag: word)
+        guard let time = CommitTime(word), try !tags().contains(where: { $0.name == word }) else { return try snapshot(tag: word) }
+        // Tags keep older versions.
+        let kept = try versions().map { ($0.version, $0.time) } + tags().map { ($0.version, $0.time) }
+        if let found = kept.filter({ $0.1 <= time.last }).max(by: { $0.0 < $1.0 }) { return try snapshot(version: found.0) }
+        throw FirnError(
+            .notFound, "no version that is kept was committed by \(word)", at: .init(file: path),
+            advice: kept.map(\.0).min().map { "the oldest version that is kept is \($0)" })
     }
 
     /// Tags a version, durably. The version is kept until the tag is deleted. If another version has the tag, the tag moves.
