@@ -193,7 +193,8 @@ private struct ArgumentScan {
     }
 
     private func unknown(_ spelling: String) -> FirnError {
-        let known = Suggestion.nearest(to: spelling, among: flags.flatMap { ["--" + $0.name] })
+        // Without the dashes, which would make short names seem alike.
+        let known = Suggestion.nearest(to: String(spelling.drop { $0 == "-" }), among: flags.map(\.name)).map { "--" + $0 }
         return FirnError(
             .usage, "\(program.name) \(command.name) has no flag \"\(spelling)\"",
             advice: known.map { "did you mean \($0)?" }

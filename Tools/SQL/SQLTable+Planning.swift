@@ -11,7 +11,7 @@ extension SQLTable {
         for index in 0..<firn_sql_constraint_count(info) {
             var column: Int32 = 0, raw: Int32 = 0
             let isUsable = firn_sql_constraint(info, index, &column, &raw), comparison = Int(raw)
-            if columns.isEmpty { column = -1 }  // the row id
+            if columns.isEmpty { column = -1 }  // The row id is the only column.
             switch comparison {
             case FIRN_SQL_LIMIT where isUsable: limit = index
             case FIRN_SQL_OFFSET where isUsable: offset = index

@@ -58,8 +58,8 @@ struct QueryCommand {
         guard all.count > 1, let last = all.last, last != "-" else { return (all, nil) }
         switch Paths.kind(Address(last).path) {
         case .file, .other: return (all, nil)
-        // A folder can have the name of a column.
-        case .directory where last.hasSuffix("/"): return (all, nil)
+        // One word is no predicate, apart from these.
+        case .directory where !["truepredicate", "falsepredicate"].contains(last.lowercased()): return (all, nil)
         case nil where FilePattern.isPattern(last) && (try? FilePattern.files(last))?.isEmpty == false: return (all, nil)
         case .directory, nil: return (Array(all.dropLast()), last)
         }
@@ -79,9 +79,12 @@ struct QueryCommand {
             !word.contains(where: { $0.isWhitespace || "=<>!(){}'\"$".contains($0) })
         else { return error }
         guard FormatName(extensionOf: word) != nil || word.contains("/") else {
+            let isFormat = word == "table" || FormatName(rawValue: word) != nil
             return FirnError(
                 .usage, "\"\(word)\" is neither a file nor a predicate",
-                advice: "a predicate is a comparison, such as \"\(word) == true\"; if it is a file, check its name")
+                advice: isFormat
+                    ? "--format \(word) chooses the form of the output"
+                    : "a predicate is a comparison, such as \"\(word) == true\"; if it is a file, check its name")
         }
         return FirnError(
             .notFound, "cannot open: No such file or directory", at: .init(file: word),
@@ -93,7 +96,9 @@ struct QueryCommand {
         try ReadingOptions.check(arguments, for: .init([file]))
         for remark in remarks + (file.union?.remarks ?? []) { session.remark(remark) }
         session.remark(guessesOf: [file])
-        let sought = [operands.query, arguments.text("where")].compactMap(\.self) + arguments.texts("agg") + arguments.names("sort")
+        let sought =
+            [operands.query, arguments.text("where")].compactMap(\.self) + arguments.texts("agg") + arguments.names("sort")
+            + arguments.names("group-by")
         session.remark(textColumnsOf: [file], in: sought.joined(separator: " "))
         return file
     }
