@@ -35,6 +35,13 @@ struct CSVDecision {
             CSVDecision.column(names[i], forced: forced[i], options.allText ? nil : choices[i], opened.found.columns[i], by: options)
         }
         (self.forced, self.choices, self.columns) = (forced, choices, columns)
+        for (column, guess) in zip(forced, found.columns) {
+            guard options.readsOtherNotations, let column, guess.allowsTwoReadings(as: column, by: options) else { continue }
+            throw FirnError(
+                .rejected, "column \"\(column.name)\": numbers can be read in two ways, with a point or a comma before fractions",
+                at: .init(file: input.name),
+                advice: "choose the mark before fractions: --decimal , or --decimal .")
+        }
         let foundColumns = found.columns
         originals = names.indices.map {
             let guess = foundColumns[$0], choice = choices[$0]
@@ -184,6 +191,16 @@ extension CSVGuess {
             return filled == odd.nulls.count && others == 0
         }
         return choice.kind == kind || [.double, .decimal].contains(kind) && choice.kind.isNumber
+    }
+
+    /// Whether it is not known which mark fractions follow in a column of numbers to which rows are added: the column has groups of digits or
+    /// a decimal comma, and no number shows that the text has the same marks, or others.
+    fileprivate func allowsTwoReadings(as column: ColumnSchema, by options: CSVOptions) -> Bool {
+        guard column.type.kind.isNumber, let layout = NumberLayout(column.notation), marks == nil,
+            options.hasDecimalComma(column.name) == nil
+        else { return false }
+        if case .ambiguous = doubt { return true }
+        return layout.hasComma && maximumDigits > 0 && !contradictsComma
     }
 
     /// Whether numbers have a point before fractions, as they are no groups of three digits. `1.234` can be 1234 where fractions follow a comma.

@@ -36,8 +36,13 @@ import Testing
 
     @Test func `numbers are read with the decimal mark of the file, or that of --decimal`() throws {
         let scratch = try dates()
-        // A point before three digits separates groups, as in the file; before another number of digits, a fraction follows.
-        for (row, words) in [("3,2024-05-06,1.500", []), ("4,2024-05-06,1.500", ["--decimal", "."]), ("5,2024-05-06,1.5", [])] {
+        // A point before three digits can separate groups, as in the file; before another number of digits, a fraction follows.
+        for row in ["3,2024-05-06,1.500", "3,2024-05-06,1.500\n4,2024-05-06,98", "3,2024-05-06,0.125"] {
+            let run = try scratch.firn("append", "a.firn", "-", input: "id,born,x\n\(row)\n")
+            #expect(run.code == 3 && run.errors.contains("two ways") && run.errors.contains("--decimal"), "\(row): \(run.errors)")
+        }
+        for (row, mark) in [("3,2024-05-06,1.500", ","), ("4,2024-05-06,1.500", "."), ("5,2024-05-06,1.5", "")] {
+            let words = mark.isEmpty ? [] : ["--decimal", mark]
             #expect(try scratch.firn(["append", "a.firn", "-"] + words, input: "id,born,x\n\(row)\n").code == 0, "\(row)")
         }
         let sums = try scratch.firn("query", "a.firn", "id > 2", "--select", "id,x", "--format", "ndjson")

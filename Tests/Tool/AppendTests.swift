@@ -294,6 +294,31 @@ import Testing
         #expect(try scratch.firn("query", "p.firn", "id >= 10", "-a", "sum(a),sum(n)", "--format", "csv").out == "sum(a),sum(n)\n3.5,15\n")
     }
 
+    @Test func `numbers with the other decimal mark never become null, also in a column that has original texts`() throws {
+        let scratch = try Scratch()
+        try scratch.write("e.csv", "id;p\n1;1,5\n2;7,25\n3;NA\n")
+        #expect(try scratch.firn("convert", "--key", "id", "e.csv", "e.firn").code == 0)
+        let cells = ["0.125", "2.5\n11,3.125\n12,98", "3.125\n11,-2.750\n12,40", "1234.567", "2.5\n11,NA", "7.75\n11,12.125\n12,3"]
+        for cell in cells {
+            for command in ["append", "upsert"] {
+                try FileManager.default.copyItem(at: scratch.file("e.firn"), to: scratch.file("c.firn"))
+                let text = "id,p\n10,\(cell)\n", run = try scratch.firn(command, "c.firn", "-", input: text)
+                if run.code == 0 {
+                    try scratch.write("plain.csv", text)
+                    let wanted = try scratch.firn("query", "plain.csv", "-a", "sum(p),count(p)", "--format", "csv").out
+                    #expect(
+                        try scratch.firn("query", "c.firn", "id >= 10", "-a", "sum(p),count(p)", "--format", "csv").out == wanted, "\(cell)"
+                    )
+                } else {
+                    #expect(run.code == 3 && run.errors.contains("--decimal"), "\(cell): \(run.errors)")
+                }
+                let exact = try scratch.firn(command, "c.firn", "-", "--decimal", ".", input: text)
+                #expect(exact.code == (command == "append" && run.code == 0 ? 3 : 0), "\(cell): \(exact.errors)")
+                try FileManager.default.removeItem(at: scratch.file("c.firn"))
+            }
+        }
+    }
+
     @Test func `one JSON document is not taken apart without --rows`() throws {
         let scratch = try Scratch()
         let rows = (1...3).map { "{\"id\":\($0),\"items\":[{\"id\":5},{\"id\":6}]}\n" }.joined()
