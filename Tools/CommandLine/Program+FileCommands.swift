@@ -5,7 +5,7 @@ extension Command {
         detail: """
             Writes OUT, or replaces FILE when the new file is complete. Prints the size of each column before and after.
 
-            Tagged versions and their tags are kept. With --keep, only the named versions are kept, and the dropped ones are printed. Versions are numbered again from 1; \
+            Tagged versions and their tags are kept, and as many others as 'firn log --keep' has set. With --keep, only the named versions are kept, and the dropped ones are printed. Versions are numbered again from 1; \
             data that successive versions share is stored once.
 
             --in-place needs no second copy: it drops deleted rows and moves data from the end of the file into free space, by small commits, while others read and write \

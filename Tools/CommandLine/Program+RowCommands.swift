@@ -3,12 +3,14 @@ extension Command {
     static let append = Command(
         "append", operands: "FILE IN...", count: 2...Int.max, "adds the rows of files of any format to a .firn file, in a new version",
         detail: """
-            All rows are added in one transaction, or none: a failed or interrupted run leaves FILE unchanged. Older versions and tags stay. IN is a file of any format that 'firn convert' reads, \
+            All rows are added in one transaction, or none: a failed or interrupted run leaves FILE unchanged. Tags stay, and as many older versions as after every commit. IN is a file of any format that 'firn convert' reads, \
             a folder, a pattern in quotes, or - for standard input.
 
             Columns are matched by name, and no column of FILE changes its type: text is read with the types and notations that the columns have, and values of other formats are converted if nothing is \
             lost. A column that IN lacks is null in the new rows, or an error if it cannot be null. A column that FILE lacks is an error, and so is a column of links: the rows that these lead to are not in IN. CSV has the fields of objects as columns such as name.first, \
             and lists and maps as JSON.
+
+            Numbers that can be read in two ways, such as 1.250 for a column with decimal commas, are an error until --decimal chooses the mark. A single JSON document that is not an array of rows may need --rows.
 
             If the type has a primary key, a key that exists already or occurs twice is an error that names the row.
             """,
@@ -26,7 +28,7 @@ extension Command {
         "adds the rows of files to a .firn file, and changes those whose key exists already",
         detail: """
             Rows are found by the primary key of the type. A row with a key that exists replaces the values of that row: those of the columns that IN has. The other columns keep their values. \
-            Other rows are added. The last of several rows with one key prevails. A row that has these values already is not changed, and if no row changes, no new version is written.
+            Objects are replaced as a whole, and CSV with only some of their fields is an error. Other rows are added. The last of several rows with one key prevails. A row that has these values already is not changed, and if no row changes, no new version is written.
 
             Inputs are read as by 'firn append', in one transaction. Of JSON, a column is missing if no row of IN has it; otherwise it becomes null where a row lacks it.
             """,

@@ -87,7 +87,7 @@ struct AddedInputs {
             formats.add(file)
             let reader = try reader(file)
             do throws(FirnError) {
-                try checkDocument(file, reader.schema)
+                try check(file, reader.schema)
                 try read(reader, of: file.name, input, body)
             } catch {
                 throw located(error, file.name)
@@ -98,7 +98,7 @@ struct AddedInputs {
     }
 
     /// Throws if it is not known which part of a JSON document the rows are, and if an object would lose fields that the input lacks.
-    private func checkDocument(_ file: OpenedFile, _ schema: Schema) throws(FirnError) {
+    private func check(_ file: OpenedFile, _ schema: Schema) throws(FirnError) {
         if file.isJSON, options.rows == nil, FormatShelf.isPartOfDocument(schema) {
             throw FirnError(
                 .usage, "the input is one JSON document, and its rows can be the document itself or one of its members",
