@@ -100,6 +100,30 @@ import Testing
         #expect(try compacted.snapshot().indexes.map(\.column) == ["n", "s", "d"])
     }
 
+    @Test(arguments: [IndexKind.values, .words])
+    func `rows that were deleted when an index was made are found after a revert`(kind: IndexKind) throws {
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
+        var random = RandomTables(seed: 3)
+        let first = try database.begin()
+        try first.extendSchema([type])
+        try first.bulkWriter("T").append(RandomTables.batch((0..<3000).map { _ in row(&random) }, of: type, in: Schema([type])))
+        try first.commit()
+        // Few rows are deleted in the delta store, many in the segment.
+        let deleting = try database.begin()
+        for id in stride(from: Int64(5), to: 3000, by: 500) { try deleting.delete("T", rowID: id) }
+        try deleting.commit()
+        let indexing = try database.begin()
+        for name in kind == .words ? ["s"] : ["n", "s", "d"] { try indexing.addIndex("T", name, kind) }
+        try indexing.commit()
+        let restoring = try database.begin()
+        try restoring.revert(to: try database.snapshot(version: 1))
+        try restoring.commit()
+        #expect(try database.snapshot().table(named: "T")!.rowCount == 3000)
+        if kind == .values { try check(database, "after the revert") }
+        let defects = try database.snapshot().verify(full: true)
+        #expect(defects.isEmpty, "\(defects)")
+    }
+
     @Test func `rows of a transaction stay when a type with an index is added after them`() throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         var indexed = type

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnChange
 import FirnCommandLine
 import FirnDatabase
 import FirnDisk
@@ -48,10 +49,11 @@ struct VerifyCommand {
         let file = try OpenedFile(stored: operand, keys: try KeyRing(session.arguments), allowsEmpty: true)
         guard case .stored(let database, let snapshot) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         progress.setTotal(rows: snapshot.tables.reduce(0) { $0 + $1.rowCount })
-        let defects = try database.verify(snapshot, full: isFull, others: file.address.version == nil) { (rows) throws(FirnError) in
+        var defects = try database.verify(snapshot, full: isFull, others: file.address.version == nil) { (rows) throws(FirnError) in
             progress.add(rows: rows)
             try progress.check()
         }
+        if isFull, defects.isEmpty { defects = try repeatedKeys(snapshot) }
         // Values that did not fit in memory were not checked, so the result is unknown. So is that of encodings of a newer version, unless
         // something else is damaged.
         if let unread = defects.first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: operand) }
@@ -70,6 +72,21 @@ struct VerifyCommand {
         }
         try report(operand, summary, defects: defects, notice: notice, isIntact: defects.isEmpty, seconds: Machine.seconds - started)
         return defects.isEmpty
+    }
+
+    /// Returns a defect for each type in which rows have the same key.
+    private func repeatedKeys(_ snapshot: DatabaseSnapshot) throws(FirnError) -> [Defect] {
+        var options = DifferenceOptions(), defects: [Defect] = []
+        options.execution.threads = try session.threads()
+        for table in snapshot.tables where !table.type.key.isEmpty && !table.type.isEmbedded {
+            guard let found = try KeyUniqueness.firstRepeated(in: table, options: options) else { continue }
+            let more = found.others > 0 ? ", and \(Quantity.count(found.others, "more key")) repeated" : ""
+            defects.append(
+                Defect(
+                    type: table.type.name, part: "key", Damage("rows \(found.earlier) and \(found.later) have the key \(found.key)\(more)"))
+            )
+        }
+        return defects
     }
 
     private func worse(_ a: ExitCode, _ b: ExitCode) -> ExitCode { a.rawValue >= b.rawValue ? a : b }

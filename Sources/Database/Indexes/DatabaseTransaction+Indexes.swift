@@ -225,8 +225,10 @@ extension DatabaseTransaction {
             try reading { () throws(Damage) in
                 let segment = try core.segment(type: type, index: segment)
                 defer { progress(segment.rowCount) }
+                // Rows that the delta store deletes are entered: a revert to a version before restores them without writing the segment.
+                let sealed = try segment.sealedLive
                 try segment.forEachSealed(columnPosition) { (column, first) throws(Damage) in
-                    var live = segment.live?.slice(first..<first + column.count)
+                    var live = sealed?.slice(first..<first + column.count)
                     if live?.allSet ?? false { live = nil }
                     let rowIDs = segment.rowIDs, start = segment.header.firstRowID
                     entering[type]![index].add(column, live: live) { start + (rowIDs?[first + $0] ?? Int64(first + $0)) }
@@ -303,6 +305,11 @@ extension IndexState {
 }
 
 extension StoredSegment {
+    /// The rows that the segment's header does not delete; nil if it deletes none.
+    fileprivate var sealedLive: Bits? {
+        get throws(Damage) { try header.decodeDeletes().map { Bits(words: $0.words.map { ~$0 }, count: $0.count) } }
+    }
+
     /// Calls `body` with the vectors of a column as its header describes them, without the changes in the delta store.
     func forEachSealed(_ index: Int, _ body: (Column, _ firstRow: Int) throws(Damage) -> Void) throws(Damage) {
         let reader = StoredColumn(try sealedColumn(index))
