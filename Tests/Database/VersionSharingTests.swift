@@ -75,6 +75,36 @@ import Testing
         #expect(snapshot.verify(full: true).isEmpty)
     }
 
+    @Test(arguments: [false, true]) func `a version that is pinned after a later commit has its own rows`(deletes: Bool) throws {
+        let folder = TemporaryFolder()
+        // So many changes that the commit writes the segments again.
+        let database = try database(folder, sealed: 70_000, delta: 0), transaction = try database.begin()
+        for i in 0..<Int64(70_000) {
+            if deletes { try transaction.delete("T", rowID: i) } else { try transaction.update("T", rowID: i, column: "a", .int(-1)) }
+        }
+        try transaction.commit()
+        let old = try database.snapshot(version: 1)
+        for i in stride(from: Int64(0), to: 70_000, by: 6_999) { #expect(try old.table(named: "T")!.storedValue(i, 0) == .int(i)) }
+        #expect(try storedRows(old.table(named: "T")!).count == 70_000)
+        let new = try database.snapshot()
+        #expect(try storedRows(new.table(named: "T")!).count == (deletes ? 0 : 70_000))
+        #expect(old.verify(full: true).isEmpty && new.verify(full: true).isEmpty)
+    }
+
+    @Test(arguments: [70_000, 30]) func `the rows that another process restores are not those of the version before`(count: Int) throws {
+        let folder = TemporaryFolder()
+        let database = try database(folder, sealed: 70_000, delta: 0), transaction = try database.begin()
+        for i in 0..<Int64(count) { try transaction.update("T", rowID: i, column: "a", .int(-1)) }
+        try transaction.commit()
+        let other = try Database.open(path: folder.file("a.firn"), writable: true), restoring = try other.begin()
+        try restoring.revert(to: try other.snapshot(version: 1))
+        try restoring.commit()
+        let newest = try database.snapshot()
+        #expect(newest.version == 3)
+        for i in stride(from: Int64(0), to: Int64(count), by: 7) { #expect(try newest.table(named: "T")!.storedValue(i, 0) == .int(i)) }
+        #expect(newest.verify(full: true).isEmpty)
+    }
+
     @Test func `updates of sealed rows decode each vector once, and their segment stays open`() throws {
         let folder = TemporaryFolder()
         let database = try database(folder, sealed: 150_000, delta: 0)

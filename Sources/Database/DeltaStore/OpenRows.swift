@@ -91,6 +91,12 @@ struct OpenRows: Sendable {
         sealed[key] = rows
     }
 
+    /// Removes the rows of a segment, by its key.
+    mutating func forget(key: Int) {
+        order.removeAll { $0 == key }
+        sealed[key] = nil
+    }
+
     mutating func forget(_ type: Int) {
         order.removeAll { $0 >> 32 == type }
         sealed = sealed.filter { $0.key >> 32 != type }

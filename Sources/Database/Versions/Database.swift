@@ -107,6 +107,8 @@ package final class Database: Sendable {
         if let owner, version == pinned.version { return owner }
         var open = left
         if let owner, version >= open?.version ?? 0 { open = owner.core.openRows(version: version) }
+        // Rows of a later version cannot be compared with those of an earlier one.
+        if open?.version ?? 0 > pinned.version { open = nil }
         let new = CoreOwner(try SnapshotCore(pinned.extents, catalogueRef: pinned.catalogue, taking: open, counts: counts))
         return recent.withLock { recent in
             if let owner = recent.owner, recent.version == pinned.version { return owner }
