@@ -18,10 +18,21 @@ package final class RowChanges {
     package private(set) var removed = 0
     /// The row ids of older rows that got other values.
     private var changedRows: Set<Int64> = []
+    /// Those that got other values more than once, and may have those before again.
+    private var changedAgain: Set<Int64> = []
     /// The rows from this row id on were added here.
     private var firstAdded: Int64?
     /// The number of older rows that got other values.
     package var changed: Int { changedRows.count }
+    /// Finds rows of inputs that change nothing.
+    private var equalRows = Comparison.unprepared
+
+    private enum Comparison {
+        case unprepared
+        /// Each row must be compared by itself.
+        case none
+        case some(EqualRows)
+    }
 
     package init(
         of type: TypeSchema, in transaction: DatabaseTransaction, path: String,
@@ -59,8 +70,10 @@ package final class RowChanges {
     /// Inserts the rows whose key no row has, and changes the others: the columns that the input has, where the value differs. The last one
     /// of several rows with a key prevails.
     package func upsert(_ batch: Batch, _ fit: ColumnFit, source: String) throws(FirnError) {
+        let equal = try equalRows(batch, fit)
         for row in 0..<batch.count {
             try pause(row)
+            if let known = equal?[row], known >= 0, !changedRows.contains(known) { continue }
             let values = batch.columns.map { $0.value(at: row) }
             guard let known = try transaction.find(type.name, key: type.key.map { values[$0] }) else {
                 for (i, column) in type.columns.enumerated() where !fit.has(i) && !column.type.isOptional {
@@ -70,8 +83,33 @@ package final class RowChanges {
                 try insert(values)
                 continue
             }
-            if try change(known, values, fit), known < firstAdded ?? .max { changedRows.insert(known) }
+            if try change(known, values, fit), known < firstAdded ?? .max, !changedRows.insert(known).inserted {
+                changedAgain.insert(known)
+            }
         }
+    }
+
+    /// Returns the row ids of rows that have the keys and the values of the batch; nil if it is not known, -1 for a row without one.
+    private func equalRows(_ batch: Batch, _ fit: ColumnFit) throws(FirnError) -> [Int64]? {
+        if case .unprepared = equalRows { equalRows = try EqualRows(type, in: transaction, path: path).map { .some($0) } ?? .none }
+        guard case .some(var rows) = equalRows else { return nil }
+        // One reference, so that what it keeps is not copied.
+        equalRows = .none
+        defer { equalRows = .some(rows) }
+        return try rows.find(batch, fit)
+    }
+
+    /// Excludes rows from the number of changed rows that have the values again that they had before the transaction, because the input has
+    /// their key more than once.
+    package func settle() throws(FirnError) {
+        guard !changedAgain.isEmpty, let before = try transaction.versionBefore().rows(of: type.name), before.type == type else { return }
+        let rows = transaction.currentRows(of: type.name)
+        for row in changedAgain {
+            do throws(Damage) { if try before.row(row) == rows.row(row) { changedRows.remove(row) } } catch {
+                throw FirnError(error, in: path)
+            }
+        }
+        changedAgain = []
     }
 
     /// Returns whether a value differed. Original texts of changed values are replaced, or removed if the input has none.
@@ -91,8 +129,10 @@ package final class RowChanges {
         return isChanged
     }
 
-    /// Whether two values are equal. The fields of objects are named, because the order of fields in a batch has no names.
+    /// Whether two values are equal; decimals by value, whatever their number of digits. The fields of objects are named, because the order
+    /// of fields in a batch has no names.
     private func isSame(_ a: Value, _ b: Value, _ column: ColumnSchema) -> Bool {
+        if case (.decimal, .decimal) = (a, b) { return Value.areEquivalent(a, b, tolerance: 0) }
         guard column.type.kind == .embedded else { return a == b }
         let schema = transaction.schema
         return a.named(column.type, in: schema, unwraps: false) == b.named(column.type, in: schema, unwraps: false)
@@ -133,6 +173,7 @@ package final class RowChanges {
     /// Deletes rows, and the links to them.
     package func delete(_ rows: [Int64]) throws(FirnError) {
         guard !rows.isEmpty else { return }
+        equalRows = .none
         for (i, row) in rows.enumerated() {
             try pause(i)
             try transaction.delete(type.name, rowID: row)

@@ -5,7 +5,7 @@ extension Column {
     /// Calls the body with each pair of `range` whose rows differ in any bit. This column is the vector of the old rows, `new` that of the
     /// new rows. Both must be of one kind other than any.
     func forEachDifference(_ new: Column, _ pairs: PairedRows, _ range: Range<Int>, _ body: (Int) -> Void) {
-        func each(_ same: (Int, Int) -> Bool) {
+        compareValues(with: new) { same in
             pairs.old.withUnsafeBufferPointer { olds in
                 pairs.new.withUnsafeBufferPointer { news in
                     for k in range {
@@ -16,18 +16,42 @@ extension Column {
                 }
             }
         }
-        guard !type.isCollection else { return each { holdsSame($0, as: new, $1) } }
+    }
+
+    /// Clears the bits of the rows that differ in any bit from the same rows of another column. The columns must be of the same length, and
+    /// laid out alike, down to the fields of objects. Rows whose bit is not set are not compared.
+    package func keepSame(as other: Column, in rows: inout Bits) {
+        trap(unless: count == rows.count && other.count == rows.count, "columns of the same length, and a bit for each row")
+        compareValues(with: other) { same in
+            for w in rows.words.indices {
+                var word = rows.words[w], left = word
+                while left != 0 {
+                    let bit = left & (~left &+ 1), i = w &* 64 &+ left.trailingZeroBitCount
+                    left &= left &- 1
+                    let isHere = isPresent(i)
+                    if isHere != other.isPresent(i) || isHere && !same(i, i) { word &= ~bit }
+                }
+                rows.words[w] = word
+            }
+        }
+    }
+
+    /// Calls the body with a function that returns whether two values that are present are equal bit for bit. Both columns must be of one
+    /// kind.
+    @inline(__always)
+    private func compareValues(with new: Column, _ body: (_ same: (Int, Int) -> Bool) -> Void) {
+        guard !type.isCollection else { return body { holdsSame($0, as: new, $1) } }
         switch type.kind {
         case .bool, .int, .link:
-            words.withUnsafeBufferPointer { a in new.words.withUnsafeBufferPointer { b in each { a[$0] == b[$1] } } }
+            words.withUnsafeBufferPointer { a in new.words.withUnsafeBufferPointer { b in body { a[$0] == b[$1] } } }
         case .float, .double:
-            reals.withUnsafeBufferPointer { a in new.reals.withUnsafeBufferPointer { b in each { a[$0].bitPattern == b[$1].bitPattern } } }
+            reals.withUnsafeBufferPointer { a in new.reals.withUnsafeBufferPointer { b in body { a[$0].bitPattern == b[$1].bitPattern } } }
         case .string, .data:
             text.bytes.withUnsafeBytes { a in
                 new.text.bytes.withUnsafeBytes { b in
                     text.offsets.withUnsafeBufferPointer { from in
                         new.text.offsets.withUnsafeBufferPointer { to in
-                            each { i, j in
+                            body { i, j in
                                 let length = from[i + 1] - from[i]
                                 return length == to[j + 1] - to[j] && sameBytes(a, from[i], b, to[j], length)
                             }
@@ -35,7 +59,7 @@ extension Column {
                     }
                 }
             }
-        default: each { holdsSame($0, as: new, $1) }
+        default: body { holdsSame($0, as: new, $1) }
         }
     }
 

@@ -36,6 +36,23 @@ extension DatabaseTransaction {
         return try row(type, wanted)
     }
 
+    /// Returns, for each row of the columns of a key (in the order of the type's key), the row of the base version that may have this key;
+    /// -1 if there is none, or more than one. The caller compares the key. Returns nil if there is no index of the keys of the base
+    /// version, and these keys are too few to build one. The type must have a key without embedded objects.
+    package func candidates(_ type: String, keys columns: [Column]) throws(FirnError) -> [Int64]? {
+        let type = index(of: type)
+        guard openKeys(type), let keys = keys[type], let index = keys.base, let count = columns.first?.count, count > 0,
+            columns.allSatisfy({ $0.count == count })
+        else { return nil }
+        trap(unless: columns.map(\.type.kind) == keys.shape.types.map(\.kind), "give a column for each column of the key")
+        return try reading { () throws(Damage) -> [Int64]? in
+            var hashes = [UInt64](repeating: 0, count: count)
+            for column in columns { try KeyShape.fold(column, dictionary: nil, into: &hashes) }
+            for i in hashes.indices { hashes[i] &= keys.shape.mask }
+            return try index.candidates(hashes, base, type: type, version: store.base.version)
+        }
+    }
+
     /// Returns the key of a row that is about to be inserted; nil if the type has no key. Throws `.duplicateKey` if a row has the key
     /// already.
     func freeKey(_ type: Int, of value: (_ column: Int) -> Value) throws(FirnError) -> WantedKey? {

@@ -136,6 +136,9 @@ struct KeyCandidates {
         if first < 0 { first = rowID } else { more.append(rowID) }
     }
 
+    /// The only candidate; nil if there is none, or more than one.
+    var only: Int64? { first >= 0 && more.isEmpty ? first : nil }
+
     /// Returns the smallest row id that passes the test, or nil.
     func smallest<E: Error>(where test: (Int64) throws(E) -> Bool) throws(E) -> Int64? {
         if first < 0 { return nil }

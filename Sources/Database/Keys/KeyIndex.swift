@@ -61,24 +61,41 @@ final class KeyIndex: Sendable {
     /// index to that version if necessary.
     func candidates(_ wanted: WantedKey, _ core: SnapshotCore, type: Int, version: UInt64) throws(Damage) -> KeyCandidates? {
         try state.withLock { (state) throws(Damage) -> KeyCandidates? in
-            if !state.covers(version) {
-                if state.isTooLarge { return nil }
-                if state.entries == nil, state.spent <= KeyCost.building(core.catalogue.types[type], columns: state.shape.columns.count) {
-                    return nil
-                }
-                guard let shape = KeyShape(core.schema.types[type], mask: mask) else { return nil }
-                do throws(Damage) { try state.cover(core, type: type, version: version, shape, work) } catch {
-                    state.forget()
-                    throw error
-                }
-                if state.isTooLarge || state.isShortOfMemory {
-                    state.forget()
-                    state.isShortOfMemory = false
-                    return nil
-                }
-            }
+            guard try extend(&state, to: version, core, type: type) else { return nil }
             return state.entries!.candidates(wanted.hash)
         }
+    }
+
+    /// Returns, for the hash of each key, the row that may have the key, as above; -1 if no row or more than one has that hash. Returns nil
+    /// if searching the table for all of them is expected to cost less than building the index.
+    func candidates(_ hashes: [UInt64], _ core: SnapshotCore, type: Int, version: UInt64) throws(Damage) -> [Int64]? {
+        try state.withLock { (state) throws(Damage) -> [Int64]? in
+            let cost = hashes.count * state.shape.columns.count * KeyCost.vector
+            guard try extend(&state, to: version, core, type: type, expecting: cost), let entries = state.entries else { return nil }
+            return hashes.map { entries.candidates($0).only ?? -1 }
+        }
+    }
+
+    /// Extends the index to a version if necessary. Returns false if the caller must search the table instead, which is expected to cost
+    /// `cost` in addition to what searches have cost.
+    private func extend(_ state: inout State, to version: UInt64, _ core: SnapshotCore, type: Int, expecting cost: Int = 0) throws(Damage)
+        -> Bool
+    {
+        if state.covers(version) { return true }
+        if state.isTooLarge { return false }
+        let building = KeyCost.building(core.catalogue.types[type], columns: state.shape.columns.count)
+        if state.entries == nil, state.spent + cost <= building { return false }
+        guard let shape = KeyShape(core.schema.types[type], mask: mask) else { return false }
+        do throws(Damage) { try state.cover(core, type: type, version: version, shape, work) } catch {
+            state.forget()
+            throw error
+        }
+        if state.isTooLarge || state.isShortOfMemory {
+            state.forget()
+            state.isShortOfMemory = false
+            return false
+        }
+        return true
     }
 
     /// Records the cost of a search of the table.
