@@ -64,7 +64,9 @@ package struct ColumnFit {
         var columns: [Column] = []
         for (i, column) in type.columns.enumerated() {
             if let position = positions[i] {
-                columns.append(try fit(batch.columns[position], given.columns[position], to: column, after: row))
+                let fitting = try fit(batch.columns[position], given.columns[position], to: column, after: row)
+                try check(fitting, given.columns[position], column, after: row)
+                columns.append(fitting)
             } else {
                 var none = Column(column, in: schema)
                 none.appendNulls(batch.count)
@@ -85,6 +87,15 @@ package struct ColumnFit {
         if isSame(from, column.type) { return retyped(values, column.type) }
         if let objects = try matched(values, from, to: column.type, after: row, path: column.name) { return objects }
         return try converted(values, given, to: column, after: row)
+    }
+
+    /// Throws if a value is none of the column's logical type, so that the file could not be written in other formats any more.
+    private func check(_ values: Column, _ given: ColumnSchema, _ column: ColumnSchema, after row: Int) throws(FirnError) {
+        guard let logical = column.logical, let wrong = values.firstRow(outside: logical) else { return }
+        throw FirnError(
+            .rejected,
+            "\(place(wrong, after: row))column \"\(column.name)\" has the type \(logical), and the value is \(canonicalText(values.value(at: wrong)))"
+        )
     }
 
     /// Returns the beginning of a message about a row. Of the elements of a collection, the row is not known.
