@@ -21,11 +21,23 @@ enum TemporaryPaths {
         var forgotten = [UnsafeMutablePointer<CChar>?](repeating: nil, count: slots)
     }
     private static let lock = Mutex<Guarded>(Guarded())
-    /// Set once, by programs that exit with code 130 when they are stopped.
-    nonisolated(unsafe) private static let endsWithCode: UnsafeMutablePointer<Bool> = {
-        let flag = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
-        flag.initialize(to: false)
-        return flag
+    /// What a signal that stops the program does.
+    enum Stop: Int32 {
+        /// What it does without a handler.
+        case asWithoutHandler
+        /// It ends the process with code 130.
+        case withCode
+        /// It waits for the end of a step that must not be reported as interrupted.
+        case later
+        /// The same, and there was one.
+        case isWaiting
+        /// The change is made: it ends the process with code 0.
+        case withSuccess
+    }
+    nonisolated(unsafe) private static let stop: UnsafeMutablePointer<Stop> = {
+        let stop = UnsafeMutablePointer<Stop>.allocate(capacity: 1)
+        stop.initialize(to: .asWithoutHandler)
+        return stop
     }()
     /// The paths belong to the process that registered them.
     private static let forks = Forks.count
@@ -47,7 +59,7 @@ enum TemporaryPaths {
 
     /// From now on, SIGINT, SIGTERM and SIGHUP end the process with code 130, and temporary files are removed.
     static func handleStops() {
-        endsWithCode.pointee = true
+        stop.pointee = .withCode
         lock.withLock { installHandlers(&$0) }
         unblockStops()
         for code in [SIGPIPE, SIGQUIT, SIGXCPU] { install(code) }
@@ -75,9 +87,28 @@ enum TemporaryPaths {
     private static func installHandlers(_ guarded: inout Guarded) {
         guard !guarded.isInstalled else { return }
         guarded.isInstalled = true
-        _ = (table, forks, endsWithCode, TerminalLine.isShown)
+        _ = (table, forks, stop, TerminalLine.isShown)
         exists = true
         for code in [SIGINT, SIGTERM, SIGHUP] { install(code) }
+    }
+
+    /// Runs a step whose success cannot be undone. A signal to stop waits for its end, and has no effect if it succeeds.
+    static func withoutStops<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+        guard stop.pointee == .withCode else { return try body() }
+        stop.pointee = .later
+        do throws(E) {
+            let result = try body()
+            stop.pointee = .withSuccess
+            return result
+        } catch {
+            let isStopped = stop.pointee == .isWaiting
+            stop.pointee = .withCode
+            if isStopped {
+                removeInHandler()
+                _exit(130)
+            }
+            throw error
+        }
     }
 
     static func forget(_ slot: Int?) {
@@ -101,8 +132,15 @@ enum TemporaryPaths {
         // SIG_DFL is null.
         guard handler == nil else { return }
         _ = signal(code) { code in
+            let isStop = code == SIGINT || code == SIGTERM || code == SIGHUP
+            if isStop, TemporaryPaths.stop.pointee == .later || TemporaryPaths.stop.pointee == .isWaiting {
+                TemporaryPaths.stop.pointee = .isWaiting
+                return
+            }
             TemporaryPaths.removeInHandler()
-            if TemporaryPaths.endsWithCode.pointee, code == SIGINT || code == SIGTERM || code == SIGHUP { _exit(130) }
+            if isStop, TemporaryPaths.stop.pointee != .asWithoutHandler {
+                _exit(TemporaryPaths.stop.pointee == .withSuccess ? 0 : 130)
+            }
             // End as if there were no handler.
             signal(code, SIG_DFL)
             raise(code)
@@ -117,6 +155,10 @@ package enum Interruption {
     /// blocks them. Call it before other threads start. The same files are removed on SIGPIPE, SIGXCPU
     /// and SIGQUIT. Writing beyond the limit on the length of files (SIGXFSZ) is an error.
     package static func endWithCode() { TemporaryPaths.handleStops() }
+
+    /// Runs the commit that is the last step of a command. The code 130 means that nothing was changed: signals during the commit wait for
+    /// its end, and are ignored if it succeeds. Later ones end the process with code 0. In other programs, it only runs the step.
+    package static func duringCommit<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R { try TemporaryPaths.withoutStops(body) }
 }
 
 /// Writes a file next to its target and renames it as the last step: at any moment the target is the old file or the complete new one. If

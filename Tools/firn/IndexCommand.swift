@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnCommandLine
 import FirnDatabase
+import FirnDisk
 import FirnExchange
 import FirnTable
 
@@ -36,7 +37,11 @@ struct IndexCommand {
                 isChanged = true
             }
         }
-        if isChanged { try transaction.commit() } else { transaction.cancel() }
+        if isChanged {
+            _ = try Interruption.duringCommit { () throws(FirnError) in try transaction.commit() }
+        } else {
+            transaction.cancel()
+        }
         display.end()
         for name in missing { session.remark("\(name) has no index of \(kind.name)") }
         if isDrop, arguments.has("json") {

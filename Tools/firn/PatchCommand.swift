@@ -60,7 +60,8 @@ struct PatchCommand {
         case .applied(let hash, let isProven):
             let left = changes.parts.filter { $0.after == nil }.map { remaining(type ?? $0.name, path, transaction) }
             try progress.check()
-            let version = arguments.has("check") || changes.isEmpty ? nil : try transaction.commit()
+            let isUnchanged = arguments.has("check") || changes.isEmpty
+            let version = isUnchanged ? nil : try Interruption.duringCommit { () throws(FirnError) in try transaction.commit() }
             try report(path, type, changes, [], count: 0, version: version, hash: hash, isProven: isProven)
             for remark in left { session.remark(remark) }
             return .done

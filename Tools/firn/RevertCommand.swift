@@ -2,6 +2,7 @@ import FirnBytes
 import FirnChange
 import FirnCommandLine
 import FirnDatabase
+import FirnDisk
 
 /// `firn revert FILE VERSION|TAG`
 struct RevertCommand {
@@ -46,7 +47,7 @@ struct RevertCommand {
         var version = newest.version
         if !isSame {
             try transaction.revert(to: wanted)
-            version = try transaction.commit()
+            version = try Interruption.duringCommit { () throws(FirnError) in try transaction.commit() }
         }
         if arguments.has("json") {
             var line = JSONLine()

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnCommandLine
 import FirnDatabase
+import FirnDisk
 import FirnTable
 
 /// `firn schema FILE --set-meta KEY=VALUE`
@@ -34,7 +35,7 @@ struct SetMetadata {
         for key in missing { session.remark("there is no metadata \"\(key)\"") }
         if schema != before {
             try transaction.setAttributes(like: schema)
-            try transaction.commit()
+            _ = try Interruption.duringCommit { () throws(FirnError) in try transaction.commit() }
         }
         if arguments.has("json") {
             var line = JSONLine()

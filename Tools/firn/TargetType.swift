@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnCommandLine
 import FirnDatabase
+import FirnDisk
 import FirnExchange
 import FirnTable
 
@@ -77,8 +78,9 @@ struct TargetType {
 
     /// Commits the changes, unless there are none or `--dry-run` is given, and reports them.
     func commit(_ rows: RowChanges, _ transaction: DatabaseTransaction) throws(FirnError) -> UInt64? {
+        try rows.settle()
         guard rows.added + rows.removed + rows.changed > 0, !arguments.has("dry-run") else { return nil }
-        return try transaction.commit()
+        return try Interruption.duringCommit { () throws(FirnError) in try transaction.commit() }
     }
 
     /// Prints what changed. `version`: the new version; nil if there is none.
