@@ -190,7 +190,8 @@ extension Binder {
         }
         return PairNode(
             a == .link ? resolved(left) : left, comparator, b == .link ? resolved(right) : right, folding: syntax.folding,
-            quantifier: quantifier(left) ?? quantifier(right), text: syntax.description)
+            quantifier: quantifier(left) ?? quantifier(right),
+            decimals: (b == .decimal && left.storesDecimals, a == .decimal && right.storesDecimals), text: syntax.description)
     }
 
     /// Binds `x IN list`: ANY element equals x.

@@ -295,18 +295,21 @@ final class PairNode: PredicateNode, @unchecked Sendable {
     let comparator: Comparator
     let folding: Folding
     let quantifier: Quantifier
+    /// Whether the doubles of each side are decimals, which are compared with decimals.
+    private let decimals: (left: Bool, right: Bool)
     private let describe: @Sendable () -> String
     var text: String { describe() }
 
     init(
         _ left: Operand, _ comparator: Comparator, _ right: Operand, folding: Folding, quantifier: Quantifier?,
-        text: @autoclosure @escaping @Sendable () -> String
+        decimals: (left: Bool, right: Bool) = (false, false), text: @autoclosure @escaping @Sendable () -> String
     ) {
         self.left = left
         self.right = right
         self.comparator = comparator
         self.folding = folding
         self.quantifier = quantifier ?? .any
+        self.decimals = decimals
         describe = text
         super.init(cost: 20)
     }
@@ -339,9 +342,18 @@ final class PairNode: PredicateNode, @unchecked Sendable {
             }
         }
         let areMixed = a.type.kind == .any || b.type.kind == .any
+        let decimals = decimals
         Kernel.each(a.count, nil, out) {
-            Comparison.holds(comparator, a.value(at: $0), b.value(at: $0), folding: folding, areMixed: areMixed)
+            let x = decimals.left ? PairNode.decimal(a.value(at: $0)) : a.value(at: $0),
+                y = decimals.right ? PairNode.decimal(b.value(at: $0)) : b.value(at: $0)
+            return Comparison.holds(comparator, x, y, folding: folding, areMixed: areMixed)
         }
+    }
+
+    /// Returns the decimal that a double stores.
+    private static func decimal(_ value: Value) -> Value {
+        guard case .double(let x) = value, let decimal = Decimal("\(x)") else { return value }
+        return .decimal(decimal)
     }
 
     override func outline(_ indent: String) -> String { indent + text + note("computed") }
