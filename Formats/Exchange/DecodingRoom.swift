@@ -1,11 +1,11 @@
 import FirnBytes
 import FirnTable
 
-/// The memory of the values that are being decoded. It is charged in large steps.
+/// The memory of the values that are being decoded. It is charged in steps that grow with it, so that many small columns need little.
 package final class DecodingRoom {
     package let charge = MemoryCharge(.process)
     private var needed = 0
-    private static let step = 1 << 20
+    private static let largestStep = 1 << 20
     /// What is not charged.
     private let free: Int
 
@@ -17,7 +17,7 @@ package final class DecodingRoom {
         guard !overflow else { throw FormatFault.beyondMemory("a batch", more, charge.budget) }
         needed = sum
         guard sum > charge.bytes, sum > free else { return }
-        let add = max(DecodingRoom.step, sum - charge.bytes)
+        let add = max(min(DecodingRoom.largestStep, max(charge.bytes, 1 << 12)), sum - charge.bytes)
         guard charge.take(add) else { throw FormatFault.beyondMemory("a batch", add, charge.budget) }
     }
 
