@@ -78,12 +78,41 @@ import Testing
         }
 
         mutating func key() -> String {
+            random.chance(20) ? computedKey() : plainKey()
+        }
+
+        /// An expression of one column.
+        private mutating func computedKey() -> String {
+            pick([
+                "n / 3", "n % 4", "abs(i)", "lower(w)", "substr(w, 1, 1)", "length(s)", "coalesce(s, 'none')", "strftime('%Y-%m', t)",
+                "substr(t, 1, 7)", "substr(t, 1, 13)", "date(t)", "strftime('%H', t)", "CASE WHEN n < 5 THEN 'low' ELSE 'high' END",
+                "i IS NULL", "s || '-'", "CAST(n AS REAL)", "day > '2013-11-15'", "upper(u)", "typeof(f)", "(flag + 1)", "time(t)",
+                "CASE i WHEN 1 THEN 1.0 WHEN 2 THEN 1 WHEN 3 THEN '1' END", "round(d)", "nullif(b, 0)", "max(n, 3)", "q.n / 2",
+                "CASE i WHEN 1 THEN 2 WHEN 3 THEN 2.5 WHEN 5 THEN '2' END", "w LIKE 'a%'", "s IN ('a', 'ab')", "instr(\"key\", 'a')",
+                "\"odd \"\"name\" + 0.5", "substr(day, 6, 2)",
+            ])
+        }
+
+        private mutating func plainKey() -> String {
             pick(["i", "n", "b", "flag", "s", "w", "s", "w", "t", "day", "u", "o", "x", "f", "e", "key", "\"odd \"\"name\"", "d"])
         }
 
         /// An aggregate, some with FILTER.
         mutating func aggregate() -> String {
-            random.chance(15) ? "\(plainAggregate()) FILTER (WHERE \(condition(1)))" : plainAggregate()
+            switch random.number(0...19) {
+            case 0...2: "\(plainAggregate()) FILTER (WHERE \(condition(1)))"
+            case 3, 4: choice()
+            default: plainAggregate()
+            }
+        }
+
+        /// An aggregate of CASE.
+        private mutating func choice() -> String {
+            let value = pick(["i", "n", "d", "e", "w", "1", "100", "0", "'a'", "1.5", "NULL", "d * 2", "-1"])
+            let other = pick(["", "", " ELSE NULL", " ELSE 0", " ELSE 0", " ELSE 1", " ELSE n", " ELSE 0.0"])
+            let function = pick(["sum", "sum", "count", "avg", "min", "max", "total", "count"]),
+                distinct = function == "count" && random.chance(20)
+            return "\(function)(\(distinct ? "DISTINCT " : "")CASE WHEN \(condition(2)) THEN \(value)\(other) END)"
         }
 
         private mutating func plainAggregate() -> String {
@@ -124,8 +153,20 @@ import Testing
             }
         }
 
+        /// A condition on an expression of one column.
+        private mutating func computedTerm() -> String {
+            pick([
+                "lower(w) = 'ab'", "w LIKE 'a%'", "w NOT LIKE '%b'", "n % 3 = 1", "abs(i) BETWEEN 2 AND 6", "length(s) > 2",
+                "substr(t, 1, 10) >= '2013-11-20'", "strftime('%H', t) < '12'", "t LIKE '2013-11-2%'", "t GLOB '2013-11-1*'",
+                "(t < '2013-11-20' OR t IS NULL)", "coalesce(s, 'a') = 'a'", "CASE WHEN n > 3 AND n < 9 THEN b ELSE 1 END", "NOT (n & 1)",
+                "n IN (1, 2) = 0", "round(d) > 5", "upper(u) < 'A'", "i + 1", "(w = 'a' OR w || 'x' = 'abx')",
+                "(t = '2013-11-15 01' OR t > '2013-11-20 10:11')",
+            ])
+        }
+
         mutating func term() -> String {
             if random.chance(60) { return plainTerm() }
+            if random.chance(15) { return computedTerm() }
             let column = column()
             switch random.number(0...12) {
             case 0...3: return "\(column) \(pick(["=", "<", "<=", ">", ">=", "<>", "==", "!="])) \(constant())"
@@ -279,6 +320,14 @@ import Testing
             ("SELECT sum(d * (1 - e)), total(d*2.5+e-n), max(e - 0.1) FROM t", 1),
             ("SELECT DISTINCT flag AS x FROM t ORDER BY flag DESC", 2),
             ("SELECT DISTINCT flag, b FROM t WHERE b IS NOT NULL ORDER BY 1, 2", 4),
+            ("SELECT lower(w) FROM t GROUP BY lower(w)", 21),
+            ("SELECT strftime('%Y', t) y, count(*) FROM t WHERE t IS NOT NULL GROUP BY y", 1),
+            ("SELECT n / 100 AS c, flag, avg(d) FROM t WHERE n BETWEEN 0 AND 20 GROUP BY 1, 2 ORDER BY c", 2),
+            ("SELECT upper(flag) || '!' FROM t GROUP BY upper(flag) HAVING upper(flag) > '0'", 2),
+            ("SELECT sum(CASE WHEN n > 3 THEN d ELSE 0 END), avg(case when w = 'a' then 1 else 0 end) * 100 FROM t", 1),
+            ("SELECT flag, count(*) FROM t WHERE n % 2 = 1 AND w <> 'a' AND (length(w) < 3 OR w LIKE 'a%') GROUP BY flag", 2),
+            ("SELECT flag, count(*) FROM t WHERE n BETWEEN 1 AND 9 AND abs(i) BETWEEN 1 AND 20 GROUP BY flag", 2),
+            ("SELECT CASE WHEN n < 5 THEN 'a' ELSE 'b' END k, count(CASE WHEN b THEN 1 END) FROM t GROUP BY k", 2),
             ("SELECT count(*) FROM (SELECT * FROM t)", 1), ("SELECT count(*) FILTER (WHERE n > 3), max(w) FROM t", 1),
             (
                 "SELECT flag, sum(n) FILTER (WHERE w = 'a' AND NOT b), count(*) FROM t GROUP BY flag HAVING count(*) FILTER (WHERE b) >= 0",
@@ -307,7 +356,7 @@ import Testing
             "SELECT n, w, count(*) FROM t GROUP BY n", "SELECT max(n), w FROM t", "SELECT count(*) FROM t, r", "SELECT sum(n + 1) FROM t",
             "SELECT sum(d / 2) FROM t", "SELECT sum(f * 2.0) FROM t", "SELECT count(d + e) FROM t", "SELECT sum(-d) FROM t",
             "SELECT sum(1.5) FROM t", "SELECT sum(d * s) FROM t", "SELECT DISTINCT lower(w) FROM t ORDER BY 1",
-            "SELECT group_concat(w) FROM t", "SELECT count(*) FROM t WHERE w LIKE 'a%'", "SELECT count(*) FROM t WHERE n = i",
+            "SELECT group_concat(w) FROM t", "SELECT count(*) FROM t WHERE w LIKE s", "SELECT count(*) FROM t WHERE n = i",
             "SELECT count(*) FROM t WHERE w = 'A' COLLATE NOCASE", "SELECT count(*) FROM t WHERE random() > 0",
             "SELECT count(*) FROM t WHERE w = 5", "SELECT count(*) FROM t WHERE n = '5'", "SELECT count(*) FROM t WHERE a = 5",
             "SELECT count(*) FROM t WHERE m > 1", "SELECT a, count(*) FROM t GROUP BY a", "SELECT sum(m) FROM t", "SELECT sum(w) FROM t",
@@ -323,7 +372,13 @@ import Testing
             "SELECT w AS x, count(*) FROM (SELECT w, d + 1 AS x FROM t) GROUP BY w HAVING x > 'a'",
             "SELECT sum(DISTINCT n) FROM t", "SELECT count(*) FROM t WHERE n IN (SELECT 5)", "SELECT n FROM t",
             "SELECT n FROM t ORDER BY 1",
-            "SELECT count(*) FROM t WHERE n IS TRUE", "SELECT count(*) FROM t WHERE n = 5 + 1", "SELECT lower(w) FROM t GROUP BY lower(w)",
+            "SELECT count(*) FROM t WHERE n IS TRUE", "SELECT count(*) FROM t WHERE n = 5 + id",
+            "SELECT w, lower(w) FROM t GROUP BY lower(w)",
+            "SELECT lower(w) || n, count(*) FROM t GROUP BY lower(w)", "SELECT count(*) FROM t GROUP BY lower(w) || n",
+            "SELECT count(*) FROM t GROUP BY strftime('%Y', 'now', t)", "SELECT count(*) FROM t GROUP BY random() + n",
+            "SELECT count(*) FROM t GROUP BY n + ?", "SELECT 2 * n / 3 FROM t GROUP BY n / 3",
+            "SELECT sum(CASE WHEN n > 3 THEN d ELSE 1 END) FROM t",
+            "SELECT sum(CASE WHEN n > 3 THEN d WHEN n > 1 THEN e END) FROM t", "SELECT sum(CASE n WHEN 3 THEN d END) FROM t",
             "SELECT count(*) AS firn_t0, n FROM t GROUP BY n HAVING firn_t0 > 1", "SELECT count(*) FROM t WHERE rowid = 5",
             "SELECT w FROM t GROUP BY w COLLATE NOCASE", "SELECT max(w COLLATE NOCASE) FROM t", "SELECT (SELECT count(*)) FROM t",
             "WITH t AS (SELECT 1 AS n) SELECT count(*) FROM t", "SELECT count(*) FROM t WHERE n BETWEEN i AND 5",

@@ -255,7 +255,7 @@ import Testing
             "SELECT a.d FROM t0 a JOIN t1 b ON a.id = b.id GROUP BY a.d",
             "SELECT a.w, count(*) FROM t0 a JOIN t1 b ON a.id = b.id GROUP BY a.n",
             "SELECT count(*) FROM t0 a NATURAL JOIN t1 b", "SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id AND a.n = a.i",
-            "SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id AND a.w LIKE 'a%'", "SELECT a.id FROM t0 a JOIN t1 b ON a.id = b.id",
+            "SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id AND a.w LIKE b.w", "SELECT a.id FROM t0 a JOIN t1 b ON a.id = b.id",
         ] {
             let (text, isTaken) = outcome(connection, sql)
             #expect(!isTaken, "\(sql)")

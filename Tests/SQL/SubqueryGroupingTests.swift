@@ -106,6 +106,7 @@ import Testing
             ("SELECT id FROM t WHERE w IN (SELECT w FROM t GROUP BY w HAVING count(*) > 20) ORDER BY 1 LIMIT 7", []),
             ("SELECT ?, c, :b FROM (SELECT count(*) AS c FROM t WHERE n > ? AND w <> :b) WHERE c > ?1", [.int(2), .string("a"), .int(3)]),
             ("SELECT count(*) AS c FROM (SELECT DISTINCT w, n FROM t)", []),
+            ("SELECT * FROM (SELECT lower(w) AS l, count(*) AS c FROM t GROUP BY 1) ORDER BY 1", []),
             (
                 "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 4), g AS (SELECT n, count(*) AS k FROM t GROUP BY n) SELECT i, k FROM c LEFT JOIN g ON g.n = c.i ORDER BY i",
                 []
@@ -125,7 +126,7 @@ import Testing
             "WITH t AS (SELECT 5 AS n UNION SELECT 6) SELECT * FROM (SELECT n, count(*) AS c FROM t GROUP BY n) ORDER BY 1",
             "WITH x AS (SELECT * FROM r) SELECT * FROM (SELECT n, count(*) AS c FROM x GROUP BY n) ORDER BY 1",
             "SELECT * FROM (WITH t AS (SELECT 5 AS n) SELECT n, count(*) AS c FROM t GROUP BY n)",
-            "SELECT * FROM (SELECT lower(w) AS l, count(*) AS c FROM t GROUP BY 1) ORDER BY 1",
+            "SELECT * FROM (SELECT lower(w) COLLATE NOCASE AS l, count(*) AS c FROM t GROUP BY 1) ORDER BY 1",
         ] {
             let (text, isTaken) = tests.outcome(connection, sql)
             #expect(!isTaken, "\(sql)")

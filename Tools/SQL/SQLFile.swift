@@ -78,6 +78,8 @@ package final class SQLContext {
     /// The groupings of prepared statements, by number.
     var groupings: [Int: WeakGrouping] = [:]
     private var lastGrouping = 0
+    /// The values that a statement of the connection reads in place of groups.
+    var columnValues: ColumnValues?
     /// Whether another thread has interrupted the statement that runs.
     let isInterrupted = Atomic(false)
     /// The time at which statements must end.

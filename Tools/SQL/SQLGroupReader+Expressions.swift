@@ -91,6 +91,10 @@ extension SQLGroupReader {
         _ at: Int, _ end: Int, _ place: inout Place, seesAliases: Bool, isTrial: Bool
     ) throws(NotGrouped) -> Int {
         let token = tokens[at], isCall = at + 1 < end && tokens[at + 1].isSymbol("(")
+        if let next = try readComputedKey(at, end, isTrial: isTrial) {
+            place.needsOperand = false
+            return next
+        }
         switch token.kind {
         case .number, .text, .blob: place.needsOperand = false
         case .parameter:
@@ -147,6 +151,16 @@ extension SQLGroupReader {
         return at + 1
     }
 
+    /// Reads an expression by which the rows are grouped. SQLite computes it from the column of a group. Returns the index after it; nil if
+    /// there is none.
+    private mutating func readComputedKey(_ at: Int, _ end: Int, isTrial: Bool) throws(NotGrouped) -> Int? {
+        guard !computedKeys.isEmpty, let (number, next, shift) = computedKey(at, end), let found = computedKeys[number] else { return nil }
+        guard !isTrial else { return next }
+        guard let name = nameOfKey(number) else { throw NotGrouped() }
+        for site in found.sites { edits.append((bytes(site.lowerBound + shift..<site.upperBound + shift), name)) }
+        return next
+    }
+
     /// Reads a SELECT in parentheses, whose groups are computed too. Returns the index after it; nil if there is none.
     private mutating func readSubquery(_ at: Int, _ end: Int) -> Int? {
         guard at + 1 < end, tokens[at].isSymbol("("), tokens[at + 1].isWord("select"), let close = syntax.close(at), close < end else {
@@ -176,6 +190,11 @@ extension SQLGroupReader {
                 // With several arguments, min and max are functions of one row.
                 guard function == .min || function == .max else { throw NotGrouped() }
                 return nil
+            }
+            if let text = try aggregateOfChoice(function, first..<close, isDistinct: isDistinct) {
+                guard close + 1 == end || !tokens[close + 1].isWord("filter") else { throw NotGrouped() }
+                edits.append((bytes(at..<close + 1), text))
+                return close + 1
             }
             found = SQLMeasure(function: function, operand: try operand(first..<close), isDistinct: isDistinct)
             guard found.column != nil || function != .count, !isDistinct || function == .count else { throw NotGrouped() }

@@ -34,9 +34,48 @@ extension SQLGroupReader {
 
     /// Reads a condition of WHERE, or of ON.
     mutating func readCondition(_ range: Range<Int>, ofOuter source: Int? = nil) throws(NotGrouped) {
+        if readTest(range, ofOuter: source) { return }
+        guard source == nil else { throw NotGrouped() }
+        for part in conjuncts(range) where !readTest(part) {
+            guard var found = computed(part) else { throw NotGrouped() }
+            (found.key.numbers, found.key.name) = scope.addComputed(from: found.key.column)
+            computedConditions.append(found.key)
+        }
+    }
+
+    /// Reads a condition of comparisons. Returns false if it is none.
+    private mutating func readTest(_ range: Range<Int>, ofOuter source: Int? = nil) -> Bool {
         var reader = SQLTestReader(self, range)
-        conditions.append((try reader.read(), source))
+        guard let test = try? reader.read() else { return false }
+        conditions.append((test, source))
         literals = reader.literals
+        return true
+    }
+
+    /// Divides a condition at the words AND outside of parentheses and CASE.
+    private func conjuncts(_ range: Range<Int>) -> [Range<Int>] {
+        var range = range
+        while range.count > 2, tokens[range.lowerBound].isSymbol("("), syntax.close(range.lowerBound) == range.upperBound - 1 {
+            range = range.lowerBound + 1..<range.upperBound - 1
+        }
+        var parts: [Range<Int>] = [], first = range.lowerBound, depth = 0, betweens = 0
+        for at in range {
+            let token = tokens[at]
+            if token.isSymbol("(") || token.isWord("case") { depth += 1 }
+            if token.isSymbol(")") || token.isWord("end") { depth -= 1 }
+            guard depth == 0 else { continue }
+            if token.isWord("or") { return [range] }
+            if token.isWord("between") { betweens += 1 }
+            guard token.isWord("and") else { continue }
+            if betweens > 0 {
+                betweens -= 1
+            } else {
+                parts.append(first..<at)
+                first = at + 1
+            }
+        }
+        parts.append(first..<range.upperBound)
+        return parts.contains { $0.isEmpty } ? [range] : parts
     }
 
     private func isJoin(_ at: Int) -> Bool {

@@ -27,9 +27,15 @@ struct SQLGroupReader {
 
     /// The columns by which the rows are grouped.
     private(set) var keys: [Int] = []
+    /// The expressions by which the rows are grouped, by their index in `keys`, which has their columns.
+    private(set) var computedKeys: [Int: Computed] = [:]
+    /// The columns of the scope with the values of the keys.
+    var keyColumns: [Int] { keys.enumerated().map { computedKeys[$0]?.key.numbers ?? $1 } }
     var measures: [SQLMeasure] = []
     /// The conditions of WHERE and ON. `outer`: the table of the LEFT JOIN that the condition belongs to.
     var conditions: [(test: SQLTest, outer: Int?)] = []
+    /// The conditions of WHERE and of inner joins that SQLite computes for each value of a column.
+    var computedConditions: [ComputedKey] = []
     /// The literals of aggregates and of the test as written.
     var literals: [String] = []
     /// The SELECTs in its expressions, which must have groups of their own.
@@ -217,28 +223,42 @@ struct SQLGroupReader {
     // MARK: Groups and order
 
     private mutating func readKeys(_ range: Range<Int>) throws(NotGrouped) {
-        var columns: [Int] = []
+        var texts: [String] = []
         for term in try split(range) {
-            let token = tokens[term.lowerBound]
+            let term = termOfKey(term)
             if let column = wholeColumn(term) {
-                columns.append(column)
-            } else if term.count == 1, token.kind == .number, let number = Int(token.text), items.indices.contains(number - 1),
-                let column = wholeColumn(items[number - 1].tokens)
-            {
-                columns.append(column)
-            } else if term.count == 1, token.isName, named(term.lowerBound, before: term.upperBound) == nil,
-                case let found = items.filter({ $0.alias == token.text }), found.count == 1, let column = wholeColumn(found[0].tokens)
-            {
-                columns.append(column)
+                if !keys.indices.contains(where: { keys[$0] == column && computedKeys[$0] == nil }) { keys.append(column) }
+                guard let text = key(column) else { throw NotGrouped() }
+                texts.append(text)
+            } else if var found = computed(term) {
+                let known = computedKeys.first { $0.value.key.parts == found.key.parts && $0.value.key.column == found.key.column }?.key
+                let number = known ?? keys.count
+                if known == nil {
+                    keys.append(found.key.column)
+                    (found.key.numbers, found.key.name) = scope.addComputed(from: found.key.column)
+                    computedKeys[number] = found
+                }
+                guard let text = nameOfKey(number) else { throw NotGrouped() }
+                texts.append(found.key.text(text))
             } else {
                 throw NotGrouped()
             }
         }
-        for column in columns where !keys.contains(column) { keys.append(column) }
         guard keys.count <= SQLGroupTable.keys else { throw NotGrouped() }
-        let texts = columns.compactMap { key($0) }
-        guard texts.count == columns.count else { throw NotGrouped() }
         edits.append((bytes(range), texts.joined(separator: ", ")))
+    }
+
+    /// Returns the tokens that a term of GROUP BY means: those of a result column if the term is its number or its alias.
+    private func termOfKey(_ term: Range<Int>) -> Range<Int> {
+        let token = tokens[term.lowerBound]
+        guard term.count == 1 else { return term }
+        if token.kind == .number, let number = Int(token.text), items.indices.contains(number - 1) { return items[number - 1].tokens }
+        if token.isName, named(term.lowerBound, before: term.upperBound) == nil,
+            case let found = items.filter({ $0.alias == token.text }), found.count == 1
+        {
+            return found[0].tokens
+        }
+        return term
     }
 
     /// Reads SELECT DISTINCT of columns: each of its rows is a group.
@@ -252,7 +272,12 @@ struct SQLGroupReader {
 
     /// Returns the text of a group's column; nil if it is none.
     func key(_ column: Int) -> String? {
-        keys.firstIndex(of: column).flatMap { SQLGroupTable.name(key: $0, scope.columns[column].form) }
+        keys.indices.first { keys[$0] == column && computedKeys[$0] == nil }.flatMap(nameOfKey)
+    }
+
+    /// Returns the name of the column with the values of a key, or with a value of the column from which a key is computed.
+    func nameOfKey(_ number: Int) -> String? {
+        number < SQLGroupTable.keys ? SQLGroupTable.name(key: number, scope.columns[keys[number]].form) : nil
     }
 
     /// Returns the text of an aggregate. The sign removes the affinity of a column, which an aggregate does not have. The one row of a part

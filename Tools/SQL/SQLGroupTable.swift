@@ -59,9 +59,14 @@ final class SQLGroupTable: SQLVirtualTable {
         for index in 0..<firn_sql_constraint_count(info) {
             var column: Int32 = 0, comparison: Int32 = 0
             guard firn_sql_constraint(info, index, &column, &comparison), Int(column) == SQLGroupTable.width - 1,
-                Int(comparison) == FIRN_SQL_EQ, let value = firn_sql_right_side(info, index), case .int(let number) = SQLValue(value),
-                let grouping = context.groupings[Int(number)]?.grouping
+                Int(comparison) == FIRN_SQL_EQ, let value = firn_sql_right_side(info, index), case .int(let number) = SQLValue(value)
             else { continue }
+            if context.columnValues?.number == Int(number) {
+                firn_sql_take(info, index, 1, true)
+                firn_sql_finish_plan(info, 0, "values", false, false, 10, 100)
+                return true
+            }
+            guard let grouping = context.groupings[Int(number)]?.grouping else { continue }
             firn_sql_take(info, index, 1, true)
             let order = order(info, grouping)
             firn_sql_finish_plan(info, Int32(order.map { $0 + 1 } ?? 0), grouping.description, order != nil, false, 10, 100)
@@ -78,7 +83,9 @@ final class SQLGroupTable: SQLVirtualTable {
         for index in 0..<firn_sql_order_count(info) {
             var isDescending = false
             let column = Int(firn_sql_order(info, index, &isDescending))
-            guard column >= 0, case .key(let key) = SQLGroupTable.content(column), grouping.keys.indices.contains(key) else { return nil }
+            guard column >= 0, case .key(let key) = SQLGroupTable.content(column), grouping.keys.indices.contains(key),
+                grouping.computed[key] == nil
+            else { return nil }
             order.append(.init(key: key, isDescending: isDescending))
         }
         return order.isEmpty ? nil : grouping.number(of: order)
@@ -92,6 +99,8 @@ final class SQLGroupCursor: SQLVirtualCursor {
     private var buffers: [ColumnBuffer] = []
     private var grouping: SQLGrouping?
     private var result = SQLGrouping.Result(count: 0, columns: [])
+    /// The values of a column that are read in place of groups.
+    private var values: ColumnValues?
 
     init(_ context: SQLContext, _ rows: UnsafeMutablePointer<firn_sql_rows>) {
         self.rows = rows
@@ -107,17 +116,23 @@ final class SQLGroupCursor: SQLVirtualCursor {
 
     override func begin(_ plan: Int, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws(FirnError) {
         rows.pointee.ended = true
-        guard let value = values?[0], case .int(let number) = SQLValue(value), let found = context.groupings[Int(number)]?.grouping else {
-            return
-        }
+        guard let value = values?[0], case .int(let number) = SQLValue(value) else { return }
+        grouping = nil
+        self.values = context.columnValues.flatMap { $0.number == number ? $0 : nil }
+        if let found = self.values { return begin(count: found.column.count) }
+        guard let found = context.groupings[Int(number)]?.grouping else { return }
         grouping = found
         result = try found.groups(plan > 0 ? plan - 1 : nil)
         found.table.work.rowsGiven += result.count
+        begin(count: result.count)
+    }
+
+    private func begin(count: Int) {
         buffers = []
         rows.pointee.stamp += 1
         rows.pointee.at = 0
-        rows.pointee.count = Int32(result.count)
-        rows.pointee.ended = result.count == 0
+        rows.pointee.count = Int32(count)
+        rows.pointee.ended = count == 0
         rows.pointee.is_last = true
     }
 
@@ -126,7 +141,9 @@ final class SQLGroupCursor: SQLVirtualCursor {
     override func load(_ index: Int) throws(FirnError) {
         var column = firn_sql_column()
         column.form = Int32(FIRN_SQL_NULL)
-        if let grouping {
+        if let values {
+            if case .key(0) = SQLGroupTable.content(index) { column = fill(values.column, (values.table, values.index)) }
+        } else if let grouping {
             switch SQLGroupTable.content(index) {
             case .key(let key) where key < grouping.keys.count:
                 column = fill(result.columns[key], grouping.scope.table(of: grouping.keys[key]))

@@ -11,6 +11,10 @@ final class SQLGrouping {
     /// The join, if there are several tables, or aggregates with FILTER of one table.
     let join: SQLJoin?
     let keys: [Int]
+    /// The expressions of keys, by their index. The column of such a key has one of the values from which it is computed.
+    let computed: [Int: ComputedKey]
+    /// The conditions that SQLite computes for each value of a column.
+    let computedConditions: [ComputedKey]
     let measures: [SQLMeasure]
     private let test: SQLTest?
     private let literals: [SQLValue]
@@ -39,8 +43,18 @@ final class SQLGrouping {
     private var result: (order: Int?, Result)?
     private var planNumber: Int?
 
+    /// Returns the rows of a statement, which can read groups.
+    private let evaluate: (String) throws(FirnError) -> [[Value]]
+    /// The groups of the computed keys.
+    private var codes: ComputedCodes?
+
     /// Returns nil if the engine cannot compute a join.
-    init?(_ reader: SQLGroupReader, literals: [SQLValue], number: Int) {
+    init?(
+        _ reader: SQLGroupReader, literals: [SQLValue], number: Int, evaluate: @escaping (String) throws(FirnError) -> [[Value]]
+    ) {
+        self.evaluate = evaluate
+        computed = reader.computedKeys.mapValues(\.key)
+        computedConditions = reader.computedConditions
         self.number = number
         let scope = reader.scope, columns = scope.columns, isJoin = scope.sources.count > 1 || reader.measures.contains { $0.filter != nil }
         self.scope = scope
@@ -57,7 +71,8 @@ final class SQLGrouping {
             let tests = reader.conditions.map(\.test)
             test = tests.count > 1 ? .and(tests) : tests.first
         }
-        let condition = join.map { [$0.description] } ?? test.map { [$0.text(columns)] } ?? []
+        var condition = join.map { [$0.description] } ?? test.map { [$0.text(columns)] } ?? []
+        condition += reader.computedConditions.map { $0.text(columns[$0.column].name) }
         let sums = reader.measures.map { $0.text(columns, reader.literals) }.joined(separator: ", ")
         let groups =
             reader.keys.isEmpty
@@ -114,12 +129,23 @@ final class SQLGrouping {
             }
         }
         result = nil
-        if let join { return join.prepare(value) }
+        codes = nil
+        guard (computed.values + computedConditions).allSatisfy({ scope.isOrdered($0.column) }) else { return false }
+        if let join { return join.prepare(value) && compute { join.filters[$0] } }
         let binding = SQLTestBinding(table: table, value: value)
         guard let filter = test.map({ binding.predicate($0) }) ?? .constant(true), keys.allSatisfy(table.isOrdered),
             measures.allSatisfy(isExact)
         else { return false }
         self.filter = filter
+        return compute { _ in filter }
+    }
+
+    /// Computes the groups of expressions, for the rows of each table that a filter selects. Returns false if SQLite computes them for each row.
+    private func compute(_ filter: (Int) -> PredicateSyntax) -> Bool {
+        guard !computed.isEmpty || !computedConditions.isEmpty else { return true }
+        do { codes = try ComputedCodes(self, where: filter, evaluate) } catch { return false }
+        guard let codes else { return false }
+        if let join { join.choose(codes) } else { self.filter = codes.filter(0, and: filter(0)) }
         return true
     }
 
@@ -158,7 +184,11 @@ final class SQLGrouping {
     func groups(_ order: Int?) throws(FirnError) -> Result {
         if let result, result.order == order { return result.1 }
         var all = result.flatMap { $0.order == nil ? $0.1 : nil }
-        if all == nil, let join { all = try join.run() }
+        if all == nil, let join {
+            var found = try join.run()
+            found.columns = represented(found.columns)
+            all = found
+        }
         if let all {
             let found = try ordered(all, order)
             result = (order, found)
@@ -166,12 +196,12 @@ final class SQLGrouping {
         }
         note()
         guard let filter else { throw FirnError(.usage, "the groups of a statement belong to it") }
-        let names = keys.map { table.columns[$0].schema.name }
+        let names = keys.enumerated().map { computed[$0]?.name ?? table.columns[$1].schema.name }
         let sort = order.map { orders[$0].map { QueryRequest.SortKey(names[$0.key], ascending: !$0.isDescending) } } ?? []
         let run = try table.run(
             QueryRequest(
                 parsed: QuerySyntax(filter), sort: sort, groupBy: names,
-                aggregates: aggregates.isEmpty ? [Aggregate(.count, name: "#")] : aggregates))
+                aggregates: aggregates.isEmpty ? [Aggregate(.count, name: "#")] : aggregates), on: codes?.tables[0])
         let (count, columns) = try run.allRows()
         table.work.add(run.statistics)
         let found = Result(count: count, columns: columns.isEmpty ? [] : finished(columns, count))
@@ -189,9 +219,14 @@ final class SQLGrouping {
         return Result(count: found.count, columns: try run.allRows().columns)
     }
 
+    /// Replaces the numbers of computed keys by values from which they are computed.
+    private func represented(_ columns: [Column]) -> [Column] {
+        columns.enumerated().map { codes?.representatives[$0]?.gather($1.words.map { Int($0) }) ?? $1 }
+    }
+
     /// Returns the columns of the keys and of the measures.
     private func finished(_ columns: [Column], _ count: Int) -> [Column] {
-        var out = Array(columns[..<keys.count])
+        var out = represented(Array(columns[..<keys.count]))
         for (measure, source) in zip(measures, sources) {
             var column = columns[keys.count + source.value]
             if measure.function == .total, column.type.kind == .int {

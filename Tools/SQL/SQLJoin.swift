@@ -19,7 +19,9 @@ final class SQLJoin {
     private(set) var relations: [(match: SQLMatch, comparison: Int)] = []
     /// The conditions of each table.
     private var tests: [[SQLTest]]
-    private var filters: [PredicateSyntax] = []
+    private(set) var filters: [PredicateSyntax] = []
+    /// The tables with columns for computed keys, by source.
+    private var computed: [Int: ComputedTable] = [:]
     /// The conditions of aggregates, each once, divided by table.
     private let choiceTests: [(test: SQLTest, parts: [(source: Int, test: SQLTest)])]
     /// The same for the values of a run.
@@ -45,7 +47,7 @@ final class SQLJoin {
     /// Returns nil if the conditions are not those of a join by equalities.
     init?(_ reader: SQLGroupReader, _ literals: [SQLValue]) {
         scope = reader.scope
-        keys = reader.keys
+        keys = reader.keyColumns
         measures = reader.measures
         self.literals = literals
         keepsOrder = reader.isDistinct
@@ -141,6 +143,7 @@ final class SQLJoin {
     /// Returns whether the engine returns what SQLite would, for the rows of the tables as they are and for these values.
     func prepare(_ value: @escaping (SQLTest.Operand) -> SQLValue?) -> Bool {
         filters = []
+        computed = [:]
         for (source, tests) in zip(scope.sources, tests) {
             guard let filter = SQLTestBinding(table: source.table, value: value).predicate(.and(tests)) else { return false }
             filters.append(filter)
@@ -163,6 +166,12 @@ final class SQLJoin {
         }
         return (inner + outer.joined()).allSatisfy { kind(of: $0) != nil } && relations.allSatisfy { isOrdered($0.match) }
             && keys.allSatisfy(isKey) && measures.allSatisfy(isExact)
+    }
+
+    /// Reads tables with the columns of computed keys, and excludes the rows that do not satisfy computed conditions.
+    func choose(_ codes: ComputedCodes) {
+        computed = codes.tables
+        for source in filters.indices { filters[source] = codes.filter(source, and: filters[source]) }
     }
 
     private func isKey(_ column: Int) -> Bool {
@@ -332,7 +341,7 @@ final class SQLJoin {
             if keeps {
                 kept[source] = (batches, charge)
             } else {
-                count = try table.run(QueryRequest(parsed: QuerySyntax(filter))).count()
+                count = try table.run(QueryRequest(parsed: QuerySyntax(filter)), on: computed[source]).count()
             }
             counts.append(count)
         }
@@ -365,7 +374,7 @@ final class SQLJoin {
         let run = try table.run(
             QueryRequest(
                 parsed: QuerySyntax(parts.isEmpty ? .constant(true) : parts.count == 1 ? parts[0] : .and(parts)),
-                select: columns.map { scope.columns[$0].schema.name }))
+                select: columns.map { scope.columns[$0].schema.name }), on: computed[source])
         try run.forEachBatch(body)
         table.work.add(run.statistics)
     }

@@ -63,7 +63,10 @@ extension SQLConnection {
     ) -> (groupings: [SQLGrouping], edits: [(range: Range<Int>, text: String)])? {
         let number = context.nextGrouping
         guard let reader = try? SQLGroupReader(syntax, range, number: number, isPart: isPart, find: table),
-            let literals = try? values(reader.literals), let grouping = SQLGrouping(reader, literals: literals, number: number)
+            let literals = try? values(reader.literals),
+            let grouping = SQLGrouping(
+                reader, literals: literals, number: number,
+                evaluate: { [weak self] (sql) throws(FirnError) in try self?.ownRows(sql) ?? [] })
         else { return nil }
         if let join = grouping.join, join.needsLoops {
             guard let loops = loops(written, join, isPart: isPart) else { return nil }

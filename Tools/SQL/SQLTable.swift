@@ -233,12 +233,12 @@ package final class SQLTable: SQLVirtualTable {
         return knownSample
     }
 
-    /// Binds a query to the table.
-    func run(_ request: QueryRequest) throws(FirnError) -> QueryRun {
+    /// Binds a query to the table, or to the table with further columns.
+    func run(_ request: QueryRequest, on computed: (any Table)? = nil) throws(FirnError) -> QueryRun {
         let threads = context.threads
         do throws(QueryError) {
             return try QueryRun(
-                request, table: table, file: file.name, threads: threads)
+                request, table: computed ?? table, file: file.name, threads: threads)
         } catch { throw error.asFirnError }
     }
 }
