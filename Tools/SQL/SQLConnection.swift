@@ -19,6 +19,8 @@ package final class SQLConnection {
     var hasCompoundView = false
     /// The names of SQLite's modules of virtual tables, in lower case.
     private var modules: Set<String> = []
+    /// The names of all functions that statements can call.
+    private var functions: Set<String> = []
 
     /// The maximum number of bytes of temporary tables, on disk or in memory: four times the memory limit.
     private var temporaryBytes = 0
@@ -56,13 +58,17 @@ package final class SQLConnection {
             if case .string(let name) = module[0] { modules.insert(NameTable.folded(name)) }
         }
         for function in try rows("SELECT DISTINCT name, narg FROM pragma_function_list") {
-            guard case .string(let name) = function[0], case .int(let count) = function[1],
-                !SQLPermissions.functions.contains(NameTable.folded(name))
-            else { continue }
+            guard case .string(let name) = function[0], case .int(let count) = function[1] else { continue }
+            functions.insert(NameTable.folded(name))
+            guard !SQLPermissions.functions.contains(NameTable.folded(name)) else { continue }
             guard firn_sql_forbid_function(db, name, Int32(clamping: count)) == Int32(FIRN_SQL_OK) else {
                 throw FirnError(.unsupported, "SQLite cannot be started: the function \"\(name)\" cannot be disabled")
             }
         }
+        guard context.registerFunctions(db, known: functions) else {
+            throw FirnError(.unsupported, "SQLite cannot be started: a function cannot be added")
+        }
+        functions = functions.union(SQLFunctions.names).intersection(SQLPermissions.functions)
     }
 
     private func rows(_ sql: String) throws(FirnError) -> [[Value]] {
@@ -87,6 +93,8 @@ package final class SQLConnection {
         let parts = version.split(separator: ".").map { Int($0) ?? 0 }
         return parts.prefix(3).reduce(0) { $0 * 1000 + $1 }
     }
+    /// The functions that are added to those of SQLite, each with an example of a call.
+    package static var addedFunctions: [(name: String, example: String)] { SQLFunctions.all.map { ($0.name, $0.usage) } }
     /// The open tables.
     package var tables: [SQLTable] { context.tables }
 
@@ -251,7 +259,27 @@ package final class SQLConnection {
         let isQuoted = known >= 0 && offset < sql.count && text.bytes[offset] == UInt8(ascii: "\"")
         return FirnError(
             .usage, message, at: text.location(offset),
-            advice: isQuoted ? "double quotes are for names; write text in single quotes" : nil)
+            advice: isQuoted ? "double quotes are for names; write text in single quotes" : advice(message, text, offset))
+    }
+
+    /// Returns advice for an error in a statement.
+    private func advice(_ message: String, _ text: SQLStatements, _ offset: Int) -> String? {
+        if message.hasPrefix("no such function: ") {
+            return SQLHints.unknown(
+                String(message.dropFirst("no such function: ".count)), among: functions.filter(SQLConnection.isName).sorted())
+        }
+        if message.hasPrefix("wrong number of arguments to function ") {
+            let name = message.dropFirst("wrong number of arguments to function ".count).prefix { $0 != "(" }
+            return SQLFunctions.usage(of: String(name)).map { "write \($0)" }
+        }
+        if NameTable.folded(message) == "no such column: interval" { return SQLHints.interval }
+        guard message.hasSuffix("syntax error") || message.hasPrefix("unrecognized token") else { return nil }
+        return SQLHints.syntax(text, at: offset)
+    }
+
+    /// Whether a function is called by its name, and not as an operator or by SQLite itself.
+    private static func isName(_ name: String) -> Bool {
+        !name.hasPrefix("sqlite_") && name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 95 }
     }
 
     /// Returns the name of the statement that SQLite refused with "table NAME may not be modified".

@@ -80,6 +80,8 @@ package final class SQLContext {
     private var lastGrouping = 0
     /// The values that a statement of the connection reads in place of groups.
     var columnValues: ColumnValues?
+    /// The regular expressions of statements.
+    let patterns = SQLPatterns()
     /// Whether another thread has interrupted the statement that runs.
     let isInterrupted = Atomic(false)
     /// The time at which statements must end.

@@ -16,7 +16,9 @@ enum SQLKeywords {
     static let names = words("action column database key no plan query row rows temp view")
 
     /// Functions of one row. `min` and `max` are among them if they have several arguments.
-    static let functions = words(
+    static let functions = SQLFunctions.rowNames.union(functionsOfSQLite)
+
+    private static let functionsOfSQLite = words(
         """
         abs ceil ceiling char coalesce concat concat_ws date datetime exp floor format hex ifnull iif instr julianday length ln log lower ltrim mod
         nullif pow power printf quote replace round rtrim sign sqrt strftime substr substring time trim typeof unicode unixepoch upper

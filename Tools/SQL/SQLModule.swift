@@ -5,15 +5,20 @@ import FirnThreads
 
 // The functions that the C side of the module calls. Swift objects are retained while SQLite holds pointers to them.
 
-private func object<T: AnyObject>(_ pointer: UnsafeMutableRawPointer) -> T { Unmanaged<T>.fromOpaque(pointer).takeUnretainedValue() }
+/// A Swift object that SQLite holds.
+typealias SQLHandle = UnsafeMutableRawPointer
+/// Where a text for SQLite is put.
+typealias SQLErrorText = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
-private func release<T: AnyObject>(_ pointer: UnsafeMutableRawPointer?, _ type: T.Type) {
+func object<T: AnyObject>(_ pointer: SQLHandle) -> T { Unmanaged<T>.fromOpaque(pointer).takeUnretainedValue() }
+
+func release<T: AnyObject>(_ pointer: SQLHandle?, _ type: T.Type) {
     if let pointer { Unmanaged<T>.fromOpaque(pointer).release() }
 }
 
 extension SQLContext {
     /// Passes an error to SQLite, with location, message and advice.
-    func report(_ error: FirnError, _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
+    func report(_ error: FirnError, _ out: SQLErrorText?) {
         lastError = error
         out?.pointee = sqlText(error.description + (error.advice.map { " (\($0))" } ?? ""))
     }
@@ -71,10 +76,10 @@ func sqlText(_ text: String) -> UnsafeMutablePointer<CChar>? {
 
 @_cdecl("firn_sql_table_open")
 func tableOpen(
-    _ context: UnsafeMutableRawPointer, _ maximumColumns: Int32, _ count: Int32, _ arguments: UnsafePointer<UnsafePointer<CChar>?>,
-    _ declaration: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
-    _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-) -> UnsafeMutableRawPointer? {
+    _ context: SQLHandle, _ maximumColumns: Int32, _ count: Int32, _ arguments: UnsafePointer<UnsafePointer<CChar>?>,
+    _ declaration: SQLErrorText,
+    _ error: SQLErrorText?
+) -> SQLHandle? {
     let context: SQLContext = object(context)
     do throws(FirnError) {
         let table = try context.open((0..<Int(count)).map { arguments[$0].map { String(cString: $0) } ?? "" })
@@ -93,10 +98,10 @@ func tableOpen(
 }
 
 @_cdecl("firn_sql_table_close")
-func tableClose(_ table: UnsafeMutableRawPointer?) { release(table, SQLVirtualTable.self) }
+func tableClose(_ table: SQLHandle?) { release(table, SQLVirtualTable.self) }
 
 @_cdecl("firn_sql_plan")
-func tablePlan(_ table: UnsafeMutableRawPointer, _ info: OpaquePointer, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?)
+func tablePlan(_ table: SQLHandle, _ info: OpaquePointer, _ error: SQLErrorText?)
     -> Int32
 {
     Int32((object(table) as SQLVirtualTable).plan(info) ? FIRN_SQL_OK : FIRN_SQL_CONSTRAINT)
@@ -104,9 +109,9 @@ func tablePlan(_ table: UnsafeMutableRawPointer, _ info: OpaquePointer, _ error:
 
 @_cdecl("firn_sql_cursor_open")
 func cursorOpen(
-    _ table: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<firn_sql_rows>,
-    _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-) -> UnsafeMutableRawPointer? {
+    _ table: SQLHandle, _ rows: UnsafeMutablePointer<firn_sql_rows>,
+    _ error: SQLErrorText?
+) -> SQLHandle? {
     let table: SQLVirtualTable = object(table)
     do throws(FirnError) { return Unmanaged.passRetained(try table.cursor(rows)).toOpaque() } catch let fault {
         table.context.report(fault, error)
@@ -115,34 +120,34 @@ func cursorOpen(
 }
 
 @_cdecl("firn_sql_cursor_close")
-func cursorClose(_ cursor: UnsafeMutableRawPointer?) { release(cursor, SQLVirtualCursor.self) }
+func cursorClose(_ cursor: SQLHandle?) { release(cursor, SQLVirtualCursor.self) }
 
 @_cdecl("firn_sql_filter")
 func cursorFilter(
-    _ cursor: UnsafeMutableRawPointer, _ plan: Int32, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
-    _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+    _ cursor: SQLHandle, _ plan: Int32, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: SQLErrorText?
 ) -> Int32 {
     let cursor: SQLVirtualCursor = object(cursor)
     return cursor.answer(error) { () throws(FirnError) in try cursor.begin(Int(plan), values) }
 }
 
 @_cdecl("firn_sql_advance")
-func cursorAdvance(_ cursor: UnsafeMutableRawPointer, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+func cursorAdvance(_ cursor: SQLHandle, _ error: SQLErrorText?) -> Int32 {
     let cursor: SQLVirtualCursor = object(cursor)
     return cursor.answer(error) { () throws(FirnError) in try cursor.advance() }
 }
 
 @_cdecl("firn_sql_load")
-func cursorLoad(_ cursor: UnsafeMutableRawPointer, _ column: Int32, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+func cursorLoad(_ cursor: SQLHandle, _ column: Int32, _ error: SQLErrorText?) -> Int32 {
     let cursor: SQLVirtualCursor = object(cursor)
     return cursor.answer(error) { () throws(FirnError) in try cursor.load(Int(column)) }
 }
 
 @_cdecl("firn_sql_context_release")
-func contextRelease(_ context: UnsafeMutableRawPointer?) { release(context, SQLContext.self) }
+func contextRelease(_ context: SQLHandle?) { release(context, SQLContext.self) }
 
 extension SQLVirtualCursor {
-    fileprivate func answer(_ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ body: () throws(FirnError) -> Void) -> Int32 {
+    fileprivate func answer(_ error: SQLErrorText?, _ body: () throws(FirnError) -> Void) -> Int32 {
         do throws(FirnError) {
             try body()
             return Int32(FIRN_SQL_OK)
@@ -159,7 +164,7 @@ extension SQLVirtualCursor {
 /// The tables belong to the connection, as temporary tables do. The result is the number of tables.
 @_cdecl("firn_sql_open_function")
 func openFunction(
-    _ context: UnsafeMutableRawPointer, _ call: OpaquePointer, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
+    _ context: SQLHandle, _ call: OpaquePointer, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
 ) {
     let context: SQLContext = object(context)
     func text(_ index: Int) -> String? {
@@ -196,16 +201,19 @@ extension SQLContext {
 
     /// Adds the modules for the tables of the command and for groups, which open no files.
     func registerTables(_ db: OpaquePointer?) -> Bool {
-        firn_sql_add_module(db, "firn_table", Int32(FIRN_SQL_TABLES), Unmanaged.passRetained(self).toOpaque()) == Int32(FIRN_SQL_OK)
-            && firn_sql_add_module(db, SQLGroupTable.name, Int32(FIRN_SQL_GROUPS), Unmanaged.passRetained(self).toOpaque())
+        firn_sql_add_module(db, "firn_table", Int32(FIRN_SQL_TABLES), retained()) == Int32(FIRN_SQL_OK)
+            && firn_sql_add_module(db, SQLGroupTable.name, Int32(FIRN_SQL_GROUPS), retained())
                 == Int32(FIRN_SQL_OK)
     }
 
+    /// A reference for SQLite, which `firn_sql_context_release` releases.
+    func retained() -> SQLHandle { Unmanaged.passRetained(self).toOpaque() }
+
     /// Adds the module and the functions of the extension, which open files by path.
     func registerFiles(_ db: OpaquePointer?) -> Bool {
-        var code = firn_sql_add_module(db, "firn", Int32(FIRN_SQL_FILES), Unmanaged.passRetained(self).toOpaque())
+        var code = firn_sql_add_module(db, "firn", Int32(FIRN_SQL_FILES), retained())
         for arguments: Int32 in [1, 2] {
-            code |= firn_sql_add_function(db, "firn_open", arguments, Unmanaged.passRetained(self).toOpaque())
+            code |= firn_sql_add_function(db, "firn_open", arguments, retained())
         }
         return code | firn_sql_add_collation(db, SQLDecimal.collation) == Int32(FIRN_SQL_OK)
     }
@@ -213,7 +221,7 @@ extension SQLContext {
 
 /// The entry point of the loadable extension.
 @_cdecl("firn_sql_extend")
-func extend(_ db: OpaquePointer?, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+func extend(_ db: OpaquePointer?, _ error: SQLErrorText?) -> Int32 {
     let context = SQLContext(threads: Processors.count, keepsTables: false)
     if context.registerFiles(db) { return Int32(FIRN_SQL_OK) }
     error?.pointee = sqlText("firn could not add its functions")

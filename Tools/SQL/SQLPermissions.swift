@@ -26,7 +26,7 @@ enum SQLPermissions {
         string_agg substr substring subtype sum tan tanh time timediff total total_changes trim trunc typeof unhex unicode unistr unistr_quote
         unixepoch unlikely upper zeroblob
         """
-    ).union(internalFunctions)
+    ).union(internalFunctions).union(SQLFunctions.names)
 
     /// ALTER TABLE of a temporary table calls these functions; SQLite does not accept them in statements.
     private static let internalFunctions = names(
@@ -73,8 +73,8 @@ enum SQLRefusal: Equatable {
 }
 
 extension SQLPermissions {
-    /// The first words of statements that are refused whatever they do. SQLite does not ask about those that have nothing to do, such as REINDEX
-    /// without indexes.
+    /// The first words of statements that are refused whatever they do. SQLite does not ask about those that have nothing to do, such as
+    /// REINDEX without indexes.
     private static let useless: Set<String> = ["BEGIN", "COMMIT", "END", "REINDEX", "RELEASE", "ROLLBACK", "SAVEPOINT"]
 
     /// Returns why a statement is not available, by its first words in capitals; nil if its actions decide.

@@ -84,6 +84,8 @@ package struct SQLStatements {
                 let digits = String(decoding: bytes[start + 1..<at], as: UTF8.self), number = Int(digits) ?? largest + 1
                 largest = max(largest, number)
                 note("?\(number)", start)
+            // A conversion in other databases, x::text, and no parameter.
+            case UInt8(ascii: ":") where byte(at + 1) == UInt8(ascii: ":"): at = afterName(at + 1)
             case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "#"):
                 at = afterName(at)
                 guard at > start + 1 else { break }

@@ -37,7 +37,8 @@ enum SQLValue {
         }
     }
 
-    private static func bytes(of value: OpaquePointer) -> [UInt8] {
+    /// The bytes of a text or blob, or of a number as text.
+    static func bytes(of value: OpaquePointer) -> [UInt8] {
         var count: Int64 = 0
         guard let base = firn_sql_value_bytes(value, &count) else { return [] }
         return Array(UnsafeBufferPointer(start: base, count: Int(count)))

@@ -12,6 +12,8 @@ typedef struct sqlite3_stmt sqlite3_stmt;
 typedef struct sqlite3_value sqlite3_value;
 typedef struct sqlite3_context sqlite3_context;
 typedef struct sqlite3_index_info sqlite3_index_info;
+/// The arguments of one call of a function.
+typedef struct firn_sql_arguments firn_sql_arguments;
 
 enum { FIRN_SQL_OK = 0, FIRN_SQL_ERROR = 1, FIRN_SQL_INTERRUPT = 9, FIRN_SQL_CONSTRAINT = 19, FIRN_SQL_ROW = 100, FIRN_SQL_DONE = 101 };
 /// The kinds of modules: tables without arguments that are paths, tables of files by path, and groups, which are a table-valued function.
@@ -79,6 +81,14 @@ void firn_sql_context_release(void *context);
 void firn_sql_open_function(void *context, sqlite3_context *call, int count, sqlite3_value **values);
 /// Returns 0 if a statement may do this, 1 if not.
 int firn_sql_authorize(void *guard, int action, const char *first, const char *second, const char *database);
+/// Calls the function with a number (Tools/SQL/SQLFunctions+Module.swift), which answers or fails.
+void firn_sql_call(void *context, int number, const firn_sql_arguments *arguments);
+/// Makes the state of an aggregate.
+void *firn_sql_aggregate_new(void *context, int number);
+/// Adds a row; `removes`: removes the row that was added first, for windows.
+void firn_sql_aggregate_step(void *state, const firn_sql_arguments *arguments, bool removes);
+void firn_sql_aggregate_value(void *state, const firn_sql_arguments *arguments);
+void firn_sql_aggregate_release(void *state);
 /// Adds the module and the functions to a connection that loads the extension.
 int firn_sql_extend(sqlite3 *db, char **error);
 
@@ -95,6 +105,21 @@ int firn_sql_add_function(sqlite3 *db, const char *name, int arguments, void *co
 int firn_sql_add_collation(sqlite3 *db, const char *name);
 /// Replaces a function of SQLite by one that fails, in this connection.
 int firn_sql_forbid_function(sqlite3 *db, const char *name, int arguments);
+
+// MARK: Functions (functions.c)
+
+/// Adds a function with this number of arguments (-1: any); `context` is released with it. Aggregates are window functions too.
+int firn_sql_add(sqlite3 *db, const char *name, int arguments, int number, bool is_aggregate, void *context);
+int firn_sql_argument_count(const firn_sql_arguments *arguments);
+sqlite3_value *firn_sql_argument(const firn_sql_arguments *arguments, int index);
+void firn_sql_answer_null(const firn_sql_arguments *arguments);
+void firn_sql_answer_int(const firn_sql_arguments *arguments, int64_t value);
+void firn_sql_answer_real(const firn_sql_arguments *arguments, double value);
+void firn_sql_answer_text(const firn_sql_arguments *arguments, const uint8_t *bytes, int64_t count);
+void firn_sql_answer_blob(const firn_sql_arguments *arguments, const uint8_t *bytes, int64_t count);
+void firn_sql_answer_error(const firn_sql_arguments *arguments, const char *message);
+/// The maximum number of bytes of a value.
+int64_t firn_sql_maximum_length(const firn_sql_arguments *arguments);
 
 int firn_sql_constraint_count(const sqlite3_index_info *info);
 bool firn_sql_constraint(const sqlite3_index_info *info, int index, int *column, int *comparison);
