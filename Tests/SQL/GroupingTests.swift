@@ -126,6 +126,9 @@ import Testing
                 let part = pick(["d", "e", "id", "0.1", "1", "7.25"])
                 return
                     "\(pick(["sum", "avg", "total", "min", "max"]))(\(pick(["d", "e"])) \(pick(["*", "+", "-"])) \(pick([part, "(1 - e)", "(\(part) + d * 2)"])))"
+            case 7 where random.chance(40):
+                let operand = pick(["i", "n", "d", "e", "f", "id", "flag", "(d + e) * 0.5", "m"])
+                return pick(["median(\(operand))", "quantile(\(operand), 0.9)", "percentile_cont(\(operand), 0)", "stddev(\(operand))"])
             case 6: return "total(\(pick(["i", "n", "d", "e", "f"])))"
             default: return "\(pick(["min", "max"]))(\(column()))"
             }

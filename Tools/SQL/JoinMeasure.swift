@@ -208,7 +208,8 @@ final class JoinMeasure {
                 _ = out.append(measure.function == .total ? .double(total) : n == 0 ? .null : .double(total / Double(n)))
             }
             return out
-        case .sum: out = Column(ColumnType(isReal ? .double : .int, optional: true))
+        // A join computes no quantiles: see `SQLJoin.isExact`.
+        case .sum, .median, .quantile: out = Column(ColumnType(isReal ? .double : .int, optional: true))
         case .min, .max: out = Column(source ?? ColumnType(isReal ? .double : .int, optional: true))
         }
         for group in groups {

@@ -172,7 +172,7 @@ extension SQLGroupReader {
 
     /// Reads the call of an aggregate and returns the index after it; nil if the call is none.
     private mutating func readAggregate(_ at: Int, _ end: Int) throws(NotGrouped) -> Int? {
-        guard let function = SQLMeasure.Function(rawValue: tokens[at].text) else { return nil }
+        guard let function = SQLMeasure.Function(name: tokens[at].text) else { return nil }
         var close = at + 2, depth = 0, hasComma = false
         while close < end, depth > 0 || !tokens[close].isSymbol(")") {
             depth += tokens[close].isSymbol("(") ? 1 : tokens[close].isSymbol(")") ? -1 : 0
@@ -186,6 +186,9 @@ extension SQLGroupReader {
             found = SQLMeasure(function: .count, operand: nil, isDistinct: false)
         } else {
             let isDistinct = tokens[at + 2].isWord("distinct"), first = isDistinct ? at + 3 : at + 2
+            if function == .quantile {
+                return try readQuantile(at, first..<close, end, isDistinct: isDistinct)
+            }
             if hasComma {
                 // With several arguments, min and max are functions of one row.
                 guard function == .min || function == .max else { throw NotGrouped() }
@@ -200,6 +203,19 @@ extension SQLGroupReader {
             guard found.column != nil || function != .count, !isDistinct || function == .count else { throw NotGrouped() }
         }
         let next = try readFilter(close + 1, end, &found)
+        edits.append((bytes(at..<next), measure(found)))
+        return next
+    }
+
+    /// Reads a quantile, whose share is a number.
+    private mutating func readQuantile(_ at: Int, _ inner: Range<Int>, _ end: Int, isDistinct: Bool) throws(NotGrouped) -> Int {
+        let last = inner.upperBound - 1
+        guard !isDistinct, inner.count > 2, tokens[last].kind == .number, tokens[last - 1].isSymbol(","),
+            let share = Double(tokens[last].text), share <= 1
+        else { throw NotGrouped() }
+        var found = SQLMeasure(
+            function: .quantile, operand: try operand(inner.lowerBound..<last - 1), isDistinct: false, share: share)
+        let next = try readFilter(inner.upperBound + 1, end, &found)
         edits.append((bytes(at..<next), measure(found)))
         return next
     }

@@ -84,6 +84,7 @@ final class SQLGrouping {
         func index(_ aggregate: Aggregate) -> Int {
             if let known = aggregates.firstIndex(where: {
                 $0.function == aggregate.function && $0.path == aggregate.path && $0.isDistinct == aggregate.isDistinct
+                    && $0.quantile == aggregate.quantile
             }) {
                 return known
             }
@@ -106,6 +107,7 @@ final class SQLGrouping {
                 case .avg: return (index(Aggregate(.avg, text, summation: summation)), nil)
                 case .min: return (index(Aggregate(.min, text)), nil)
                 case .max: return (index(Aggregate(.max, text)), nil)
+                case .median, .quantile: return (index(Aggregate(.quantile, text, quantile: measure.share)), nil)
                 }
             }
         // The names must differ from those of the keys.
@@ -161,6 +163,7 @@ final class SQLGrouping {
         case (.count, .decimal), (.count, .longDecimal), (.count, .date): return !measure.isDistinct || table.isOrdered(index)
         case (.count, _), (.min, _), (.max, _): return table.isOrdered(index)
         case (_, .real), (_, .float): return table.isOrdered(index)
+        case (.median, .int), (.quantile, .int): return true
         case (_, .int):
             // No sum of some of the rows may exceed 64 bits, which is an error, or the integers that doubles represent.
             let limit = measure.function == .sum ? UInt64(Int64.max) : 1 << 53

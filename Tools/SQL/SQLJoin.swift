@@ -3,8 +3,8 @@ import FirnBytes
 import FirnQuery
 import FirnTable
 
-/// A join of tables by equalities, whose groups the engine computes: one table is scanned, and the others are read into memory before. Aggregates
-/// with FILTER of one table are a join of that table alone.
+/// A join of tables by equalities, whose groups the engine computes: one table is scanned, and the others are read into memory before.
+/// Aggregates with FILTER of one table are a join of that table alone.
 final class SQLJoin {
     let scope: SQLScope
     let keys: [Int]
@@ -214,6 +214,7 @@ final class SQLJoin {
 
     private func isExact(_ measure: SQLMeasure) -> Bool {
         guard let operand = measure.operand else { return true }
+        guard !measure.function.isQuantile else { return false }
         guard let column = measure.column else { return operand.bound(scope, literals, isJoin: true) != nil }
         guard !scope.columns[column].isLink else { return false }
         let form = scope.columns[column].form

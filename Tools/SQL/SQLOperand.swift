@@ -4,6 +4,17 @@ import FirnTable
 struct SQLMeasure: Hashable {
     enum Function: String {
         case count, sum, total, avg, min, max
+        case median, quantile
+
+        /// The aggregate of a name in lower case.
+        init?(name: String) {
+            switch name {
+            case "quantile_cont", "percentile_cont": self = .quantile
+            default: self.init(rawValue: name)
+            }
+        }
+
+        var isQuantile: Bool { self == .median || self == .quantile }
     }
     let function: Function
     /// nil: rows.
@@ -11,6 +22,8 @@ struct SQLMeasure: Hashable {
     let isDistinct: Bool
     /// The condition of FILTER: the rows that are aggregated.
     var filter: SQLTest?
+    /// The share of a quantile.
+    var share = 0.5
 
     /// The column, if the operand is one.
     var column: Int? {
@@ -19,7 +32,7 @@ struct SQLMeasure: Hashable {
     }
 
     func text(_ columns: [SQLColumn], _ literals: [String]) -> String {
-        "\(function.rawValue)(\(isDistinct ? "distinct " : "")\(operand.map { $0.text(columns, literals) } ?? "*"))"
+        "\(function.rawValue)(\(isDistinct ? "distinct " : "")\(operand.map { $0.text(columns, literals) } ?? "*")\(function == .quantile ? ", \(share)" : ""))"
             + (filter.map { " filter (\($0.text(columns)))" } ?? "")
     }
 }
@@ -89,8 +102,8 @@ indirect enum SQLOperand: Hashable {
     /// A bound of the magnitude of an operand, and whether it is a double.
     typealias Bound = (magnitude: Double, isReal: Bool)
 
-    /// Returns the bound of an operand that the engine and SQLite compute alike: with doubles that stay finite, and, if `isJoin`, also with
-    /// integers that are doubles. Otherwise nil.
+    /// Returns the bound of an operand that the engine and SQLite compute alike: with doubles that stay finite, and, if `isJoin`, also
+    /// with integers that are doubles. Otherwise nil.
     func bound(_ scope: SQLScope, _ literals: [SQLValue], isJoin: Bool = false) -> Bound? {
         switch self {
         case .column(let index):
