@@ -154,6 +154,7 @@ extension Command {
             .init("firn diff old.csv new.csv --key id", "what changed"),
             .init("firn diff a.firn b.firn --format summary", "only the counts"),
             .init("firn diff db.firn@3 db.firn --format ndjson", "since version 3"),
+            .init("firn diff old.csv new.csv -k id -o diff.html", "a page with the rows that differ"),
             .init("firn diff old.firn new.firn --changes c.firn", "for firn patch"),
         ],
         flags: [
@@ -178,8 +179,15 @@ extension Command {
             .type, .columns, .condition, .limit,
             Flag(
                 "format", nil, in: .writing, "how differences are printed",
-                detail: "For nested cells, the changed parts are printed with their paths. With --json, summary is one JSON object.",
-                preset: "table", choices: ["table", "summary", "ndjson"]),
+                detail: """
+                    With --output, the extension of FILE decides. csv has a record for each row that differs, in the tabular diff format of daff. \
+                    markdown and html are tables of these rows for people. json is an array of the objects of ndjson. For nested cells, the changed parts are \
+                    printed with their paths, except in csv. With --json, summary is one JSON object.
+                    """,
+                preset: "table", choices: ["table", "summary", "ndjson", "json", "csv", "markdown", "html"]),
+            Flag(
+                "output", "o", "FILE", in: .writing, "write the differences to FILE instead of standard output",
+                detail: "A failed or interrupted run leaves FILE unchanged."),
             Flag(
                 "changes", nil, "FILE", in: .writing, "write the differences to FILE, for 'firn patch'",
                 detail:

@@ -11,16 +11,16 @@ extension DiffCommand {
     /// input.
     func checkChanges() throws(FirnError) -> String? {
         guard let path = session.arguments.text("changes") else {
-            if session.arguments.has("force") { throw FirnError(.usage, "--force applies to --changes only", advice: "omit it") }
+            if session.arguments.has("force"), !session.arguments.has("output") {
+                throw FirnError(.usage, "--force applies to --changes and --output only", advice: "omit it")
+            }
             return nil
         }
         let flags = ["columns", "ignore", "where", "only", "tolerance", "duplicates", "rejects"]
         if let flag = flags.first(where: session.arguments.has) {
             throw FirnError(.usage, "--changes contains all changes of all rows and columns", advice: "omit --\(flag)")
         }
-        for operand in session.arguments.operands where Paths.kind(path) != .other && Paths.isSame(path, Address(operand).path) {
-            throw FirnError(.usage, "--changes names \"\(operand)\", which is an input", advice: "name another file for the changes")
-        }
+        try DiffOutput.check(path, "changes", session.arguments)
         try Replacement.check(path, overwrite: session.arguments.has("force"))
         return path
     }

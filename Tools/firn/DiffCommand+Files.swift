@@ -6,8 +6,15 @@ import FirnQuery
 import FirnTable
 
 extension DiffCommand {
-    /// Opens both operands, in any format, and compares one type, or all types of two `.firn` files.
+    /// Compares the operands, and replaces the file of `--output`.
     func run() throws(FirnError) -> ExitCode {
+        let code = try compareOperands()
+        try output.finish()
+        return code
+    }
+
+    /// Opens both operands, in any format, and compares one type, or all types of two `.firn` files.
+    private func compareOperands() throws(FirnError) -> ExitCode {
         let arguments = session.arguments
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }

@@ -18,6 +18,11 @@ extension DiffCommand {
                 "--\(flag) applies to one type, and there are several: \(roots[0].union(roots[1]).sorted().listed())",
                 advice: "choose one with --type")
         }
+        guard output.format != .csv else {
+            throw FirnError(
+                .usage, "CSV has one table, and there are several types: \(roots[0].union(roots[1]).sorted().listed())",
+                advice: "choose one with --type, or use --format html")
+        }
         return files
     }
 
@@ -47,19 +52,27 @@ extension DiffCommand {
         // Rows can be matched only if both files have the same key: another key need not be unique in the other file.
         if let old, let new, !key(old).isEmpty, key(old) == key(new) {
             let difference = try TableDifference.compute(old: old, new: new, options: try options(names[0], names[1]))
-            if format == "ndjson" { try out(name, old, new, same: nil) }
-            if format == "summary" { try session.out.write(session.outStyle.strong(DisplayWidth.visible(name)) + "\n") }
+            switch output.format {
+            case .ndjson, .json: try out(name, old, new, same: nil)
+            case .summary: try output.write(output.style.strong(DisplayWidth.visible(name)) + "\n")
+            case .table, .csv, .markdown, .html: break
+            }
             return (ChangedType(difference), try report(difference, names[0], names[1]) != .done)
         }
         // Without a key, rows are identified by position, and only whether all are equal is reported.
         var differs = true
         if let old, let new { differs = try hash(old) != hash(new) }
-        if format == "ndjson" {
+        if output.format == .ndjson || output.format == .json {
             try out(name, old, new, same: !differs)
         } else if differs {
             func side(_ table: (any Table)?) -> String { table.map { Quantity.count($0.rowCount, "row") } ?? "does not exist" }
             let facts = old != nil && new != nil ? "\(side(old)) → \(side(new)), without a common key" : "\(side(old)) → \(side(new))"
-            try session.out.write(session.outStyle.yellow("~ type \(DisplayWidth.visible(name))") + ": \(facts)\n")
+            switch output.format {
+            case .markdown, .html:
+                try output.heading((names[0], names[1]))
+                try output.paragraph(facts)
+            default: try output.write(output.style.yellow("~ type \(DisplayWidth.visible(name))") + ": \(facts)\n")
+            }
         }
         return (ChangedType(old: old, new: new), differs)
     }
@@ -72,7 +85,7 @@ extension DiffCommand {
         line.add("old", old?.rowCount)
         line.add("new", new?.rowCount)
         if let same { line.add("same", same) }
-        try session.out.write(line.object + "\n")
+        try output.line(line.object)
     }
 
     private func hash(_ table: any Table) throws(FirnError) -> Hash128 {

@@ -9,7 +9,14 @@ import FirnThreads
 /// `firn diff OLD NEW`: compares two tables.
 struct DiffCommand {
     let session: Session
+    let output: DiffOutput
     private var arguments: Arguments { session.arguments }
+
+    /// Checks the flags of the output.
+    init(session: Session) throws(FirnError) {
+        self.session = session
+        output = try DiffOutput(session)
+    }
 
     /// Compares two tables and prints the differences in the chosen format. Returns the exit code: `.no` if anything differs.
     ///
@@ -175,12 +182,6 @@ struct DiffCommand {
         return Set(DifferenceEntry.Kind.allCases.filter { only.isEmpty || only.contains("\($0)") })
     }
 
-    var format: String {
-        let format = arguments.text("format") ?? "table"
-        return format == "table" && arguments.has("json") ? "ndjson" : format
-    }
-    var isJSON: Bool { arguments.has("json") || format == "ndjson" }
-
     func report(_ difference: TableDifference, _ oldName: String, _ newName: String) throws(FirnError) -> ExitCode {
         if difference.leftOutOld > 0 {
             session.remark("\(oldName): \(Quantity.count(difference.leftOutOld, "row")) left out: an earlier one has the same key")
@@ -189,17 +190,27 @@ struct DiffCommand {
             session.remark("\(newName): \(Quantity.count(difference.leftOutNew, "row")) left out: an earlier one has the same key")
         }
         let limit = try arguments.count("limit")
-        switch format {
-        case "ndjson":
-            var lines = DiffLines(difference, session.out)
+        switch output.format {
+        case .ndjson, .json:
+            var lines = DiffLines(difference, output)
             try lines.write(kinds, limit: limit)
             for remark in lines.remarks { session.remark(remark) }
-        case "summary" where isJSON: try DiffLines(difference, session.out).writeSummary()
-        case "summary": try DiffSummary(difference, session.outStyle).write(to: session.out)
-        default:
-            let width = Machine.isTerminal(1) ? Machine.terminalWidth(1) : nil
-            try DiffListing(difference, session.outStyle, names: (oldName, newName), width: width, session.out).write(kinds, limit: limit)
+        case .summary where arguments.has("json"): try DiffLines(difference, output).writeSummary()
+        case .summary: try DiffSummary(difference, output.style).write(to: output)
+        case .table: try DiffListing(difference, names: (oldName, newName), output).write(kinds, limit: limit)
+        case .csv:
+            let left = try DiffRecords(grid(difference), output).write(kinds, limit: limit)
+            if left > 0 { session.remark("\(Quantity.count(left, "more row")) not written") }
+        case .markdown: try DiffDocument(grid(difference, kinds), .markdown, output).write(kinds, limit: limit, names: (oldName, newName))
+        case .html: try DiffDocument(grid(difference, kinds), .html, output).write(kinds, limit: limit, names: (oldName, newName))
         }
         return difference.isEmpty(of: kinds) ? .done : .no
+    }
+
+    /// Returns the columns of a difference; with `kinds`, as people read them.
+    private func grid(_ difference: TableDifference, _ kinds: Set<DifferenceEntry.Kind>? = nil) -> DiffGrid {
+        var grid = DiffGrid(difference, ignored: arguments.columnNames("ignore"))
+        if let kinds { grid.arrangeForReading(kinds) }
+        return grid
     }
 }

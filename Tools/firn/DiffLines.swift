@@ -15,7 +15,7 @@ import FirnTable
 ///     {"kind":"summary","v":1,"added":1,"removed":1,"changed":1,"unchanged":7,"cells":1,"columns":{"score":1}}
 struct DiffLines {
     private let difference: TableDifference
-    private let out: StreamOut
+    private let out: DiffOutput
     private let shown: (old: [Member], new: [Member])
     /// The key columns, and the compared columns, as members.
     private let key: [(name: String, old: Notation, new: Notation)]
@@ -36,7 +36,7 @@ struct DiffLines {
         }
     }
 
-    init(_ difference: TableDifference, _ out: StreamOut) {
+    init(_ difference: TableDifference, _ out: DiffOutput) {
         self.difference = difference
         self.out = out
         shown = (difference.shownColumns(.old).map(Member.init), difference.shownColumns(.new).map(Member.init))
@@ -61,7 +61,7 @@ struct DiffLines {
             left -= 1
             line.removeAll(keepingCapacity: true)
             try append(entry, readers, to: &line)
-            try out.write(line)
+            try out.line(line)
             return true
         }
         try writeSummary(withSchema: false)
@@ -71,17 +71,16 @@ struct DiffLines {
     func writeSummary(withSchema: Bool = true) throws(FirnError) {
         let columns = difference.columns.filter { $0.changed > 0 }.map { JSONString.quoted($0.name) + ":\($0.changed)" }.joined(
             separator: ",")
-        try out.write(
+        try out.line(
             """
             {"kind":"summary","v":1,"added":\(difference.added),"removed":\(difference.removed),"changed":\(difference.changed),\
             "unchanged":\(difference.unchanged),"cells":\(difference.changedCells),"columns":{\(columns)}\(withSchema && !difference.schema.isEmpty ? ",\"schema\":{\(schemaMembers)}" : "")}
-
             """)
     }
 
     private func writeSchema() throws(FirnError) {
         guard !difference.schema.isEmpty else { return }
-        try out.write("{\"kind\":\"schema\",\(schemaMembers)}\n")
+        try out.line("{\"kind\":\"schema\",\(schemaMembers)}")
     }
 
     private var schemaMembers: String {
@@ -127,7 +126,7 @@ struct DiffLines {
             var isFirst = true
             for index in columns { try append(index, (before, after), readers, isFirst: &isFirst, to: &line) }
         }
-        line += "}}\n"
+        line += "}}"
     }
 
     /// Appends the changed parts of a cell.

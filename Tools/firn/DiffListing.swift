@@ -15,18 +15,15 @@ import FirnTable
 ///         + tags[2]: x
 struct DiffListing {
     private let difference: TableDifference
-    private let style: Style
     private let names: (old: String, new: String)
-    /// The width of the terminal; nil if lines are not cut.
-    private let width: Int?
-    private let out: StreamOut
+    private let out: DiffOutput
     private let shown: (old: [(position: Int, column: ColumnSchema)], new: [(position: Int, column: ColumnSchema)])
 
-    init(_ difference: TableDifference, _ style: Style, names: (old: String, new: String), width: Int?, _ out: StreamOut) {
+    private var style: Style { out.style }
+
+    init(_ difference: TableDifference, names: (old: String, new: String), _ out: DiffOutput) {
         self.difference = difference
-        self.style = style
         self.names = names
-        self.width = width
         self.out = out
         let keys = (old: difference.key.map(\.old), new: difference.key.map(\.new))
         shown = (
@@ -60,7 +57,7 @@ struct DiffListing {
     private func write(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) {
         var key: [String] = []
         for (column, value) in zip(difference.key, try difference.keyValues(entry, readers)) {
-            key.append("\(column.name)=\(shown(value, difference.notation(of: column, entry)))")
+            key.append("\(column.name)=\(ShownEdit.text(value, difference.notation(of: column, entry)))")
         }
         let name = key.joined(separator: ", ")
         switch entry {
@@ -71,16 +68,15 @@ struct DiffListing {
             for index in columns {
                 let column = difference.columns[index]
                 let old = try readers.old.shownValue(before, column.old), new = try readers.new.shownValue(after, column.new)
-                for edit in difference.parts(old, new) {
-                    let name = edit.text(column.name)
-                    var left = shown(edit.old, readers.old.table.type.columns[column.old].notation)
-                    var right = shown(edit.new, readers.new.table.type.columns[column.new].notation, beside: edit.old)
-                    // A notation of days, for example, omits the times of day by which they differ.
-                    if left == right { (left, right) = (shown(edit.old, .plain), shown(edit.new, .plain, beside: edit.old)) }
-                    switch edit.kind {
-                    case .added: try line("    + \(name): \(right)", "", { $0 })
-                    case .removed: try line("    - \(name): \(left)", "", { $0 })
-                    default: try line("    \(name): \(left) → \(right)", "", { $0 })
+                let notations = (
+                    old: readers.old.table.type.columns[column.old].notation, new: readers.new.table.type.columns[column.new].notation
+                )
+                for edit in ShownEdit.all(difference, index, from: (old, notations.old), to: (new, notations.new)) {
+                    let name = edit.path ?? column.name
+                    switch (edit.old, edit.new) {
+                    case (nil, let right): try line("    + \(name): \(right ?? "")", "", { $0 })
+                    case (let left?, nil): try line("    - \(name): \(left)", "", { $0 })
+                    case (let left?, let right?): try line("    \(name): \(left) → \(right)", "", { $0 })
                     }
                 }
             }
@@ -94,23 +90,15 @@ struct DiffListing {
         var parts: [String] = []
         for (i, column) in columns {
             let value = try reader.shownValue(row, i)
-            if !value.isNull { parts.append("\(column.name)=\(shown(value, column.notation))") }
+            if !value.isNull { parts.append("\(column.name)=\(ShownEdit.text(value, column.notation))") }
         }
         return parts.joined(separator: ", ")
     }
 
     private func line(_ head: String, _ tail: String, _ paint: (String) -> String) throws(FirnError) {
         let text = tail.isEmpty ? head : head.hasSuffix(" ") ? head + tail : head + "  " + tail
-        guard let width else { return try out.write(paint(DisplayWidth.visible(text)) + "\n") }
+        guard let width = out.width else { return try out.write(paint(DisplayWidth.visible(text)) + "\n") }
         try out.write(paint(DisplayWidth.fit(text, to: width)) + "\n")
-    }
-
-    /// Formats a value. Text is quoted if it could otherwise be mistaken for another value.
-    private func shown(_ value: Value, _ notation: Notation, beside other: Value = .null) -> String {
-        guard case .string(let text) = value else { return value.isNull ? "null" : canonicalText(value, notation: notation) }
-        var isPlain = !text.isEmpty && text != "null" && !text.hasPrefix(" ") && !text.hasSuffix(" ")
-        if case .string = other {} else if !other.isNull { isPlain = false }
-        return isPlain ? text : JSONString.quoted(text)
     }
 }
 

@@ -15,7 +15,7 @@ struct DiffSummary {
         self.style = style
     }
 
-    func write(to out: StreamOut) throws(FirnError) {
+    func write(to out: DiffOutput) throws(FirnError) {
         try out.write(counts + "\n")
         let columns = difference.columns.filter { $0.changed > 0 }.enumerated().sorted {
             ($1.element.changed, $0.offset) < ($0.element.changed, $1.offset)
