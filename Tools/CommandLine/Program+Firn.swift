@@ -43,9 +43,11 @@ extension Flag {
     package static let formats = ["firn", "csv", "tsv", "json", "ndjson", "parquet", "arrow", "sqlite"]
     /// The flags for the rows that queries return.
     static let rowFormat = Flag(
-        "format", nil, in: .writing, "how rows are printed",
-        detail: "With --output, the extension of FILE decides. parquet and firn are not printed on a terminal.",
-        preset: "table", choices: ["table"] + Flag.formats)
+        "format", nil, "FORMAT", in: .writing,
+        "how rows are printed: table, markdown, html, firn, csv, tsv, json, ndjson, parquet, arrow or sqlite",
+        detail:
+            "With --output, the extension of FILE decides. markdown and html are tables for people. parquet and firn are not printed on a terminal.",
+        preset: "table", choices: ["table", "markdown", "html"] + Flag.formats)
     static let output = Flag(
         "output", "o", "FILE", in: .writing, "write the rows to FILE instead of standard output",
         detail: "A failed or interrupted run leaves FILE unchanged. A .firn file is encrypted with the key of an encrypted input.")

@@ -266,8 +266,8 @@ struct QueryCommand {
         try begin()
         try writer.finish()
         for remark in (links?.remarks ?? []) + writer.remarks { session.remark(remark) }
-        if !(writer is TablePrinter), rows > 0, let remark = KeptTexts.leftOut(columns, of: types[name]) { session.remark(remark) }
-        if rows == 0, writer is TablePrinter { session.remark("no rows") }
+        if !(writer is any RowPrinter), rows > 0, let remark = KeptTexts.leftOut(columns, of: types[name]) { session.remark(remark) }
+        if rows == 0, writer is any RowPrinter { session.remark("no rows") }
         return rows
     }
 

@@ -14,17 +14,34 @@ struct RowOutput {
     /// The file that rows are written to; nil for standard output.
     var target: String? { arguments.text("output").flatMap { $0 == "-" ? nil : $0 } }
 
-    /// Returns the format of the rows; nil for a table for people.
-    func format() throws(FirnError) -> FormatName? {
+    /// A table for people, a document with such a table, or a format of files.
+    enum Form {
+        case table
+        case document(DocumentForm)
+        case file(FormatName)
+    }
+
+    /// The forms that are written to files, for advice.
+    private static let names = (DocumentForm.allCases.map(\.rawValue) + [OutputForm.names]).joined(separator: ", ")
+
+    /// Returns the form of the rows.
+    func form() throws(FirnError) -> Form {
         if let target, !arguments.has("format"), !arguments.has("json") {
+            if let document = DocumentForm(extensionOf: target) { return .document(document) }
             guard let format = FormatName(extensionOf: target), Flag.formats.contains(format.rawValue) else {
                 throw FirnError(
                     .usage, "the format of the rows cannot be inferred from the name \"\(target)\"",
-                    advice: "use --format \(OutputForm.names)")
+                    advice: "use --format \(RowOutput.names)")
             }
-            return format
+            return .file(format)
         }
-        return FormatName(rawValue: try session.rowFormat())
+        let name = try session.rowFormat()
+        return FormatName(rawValue: name).map(Form.file) ?? DocumentForm(rawValue: name).map(Form.document) ?? .table
+    }
+
+    /// Returns the format of the rows; nil for a table for people.
+    func format() throws(FirnError) -> FormatName? {
+        if case .file(let format) = try form() { format } else { nil }
     }
 
     /// Checks the flags of the output before a long input is read.
@@ -37,8 +54,8 @@ struct RowOutput {
             guard !arguments.has("explain") else {
                 throw FirnError(.usage, "--explain prints a plan and no rows", advice: "omit --output")
             }
-            guard format != nil else {
-                throw FirnError(.usage, "a table for people is not written to a file", advice: "use --format \(OutputForm.names)")
+            if case .table = try form() {
+                throw FirnError(.usage, "a table for people is not written to a file", advice: "use --format \(RowOutput.names)")
             }
             if Paths.kind(target) != .other { try Replacement.check(target, overwrite: arguments.has("force")) }
         } else if let format, !arguments.has("explain") {
@@ -53,7 +70,13 @@ struct RowOutput {
     /// Returns a writer of the rows. `sources` are the names of the inputs, `keys` those that they are encrypted with: a `.firn` file is
     /// encrypted with the same key.
     func writer(_ schema: Schema, sources: [String], keys: [EncryptionKey?]) throws(FirnError) -> any BatchWriter {
-        guard let format = try format() else { return TablePrinter(session) }
+        let format: FormatName
+        switch try form() {
+        case .table: return TablePrinter(session)
+        case .document(let form):
+            return DocumentPrinter(form, try TextTarget(session, path: target, sources: sources), title: sources.joined(separator: ", "))
+        case .file(let name): format = name
+        }
         var options = WritingOptions(threads: try session.threads())
         options.overwrites = arguments.has("force")
         try options.readPages(arguments, format)

@@ -50,11 +50,7 @@ struct SQLCommand {
                 while try statement.step() {}
                 continue
             } else {
-                guard results == 0 || output.target == nil else {
-                    throw FirnError(
-                        .usage, "several statements return rows, and \"\(output.target ?? "")\" has those of the first one",
-                        advice: "write one statement with --output")
-                }
+                if results > 0 { try checkSeveral() }
                 rows += try print(
                     statement, isFirst: results == 0, survey: try survey(statement, parameters, connection), keys: files.flatMap(\.keys))
                 // The rows of this statement must be printed even if the next statement fails.
@@ -71,6 +67,20 @@ struct SQLCommand {
             return .rejected
         }
         return rows > 0 || results == 0 || arguments.has("explain") ? .done : .no
+    }
+
+    /// Throws `.usage` if the output has the rows of one statement only.
+    private func checkSeveral() throws(FirnError) {
+        if let target = output.target {
+            throw FirnError(
+                .usage, "several statements return rows, and \"\(target)\" has those of the first one",
+                advice: "write one statement with --output")
+        }
+        if case .document(.html) = try output.form() {
+            throw FirnError(
+                .usage, "several statements return rows, and a page of HTML has those of the first one",
+                advice: "write one statement, or use --format markdown")
+        }
     }
 
     /// Reports the columns that have other names in SQL, and why columns that the statements name are text.
@@ -158,12 +168,12 @@ struct SQLCommand {
     ) throws(FirnError) {
         let schema = Schema([rows.type]), sources = Array(arguments.operands.dropLast())
         let writer = try output.writer(schema, sources: sources, keys: keys)
-        if !isFirst, writer is TablePrinter { try session.out.write("\n") }
-        try writer.begin(writer is TablePrinter ? Schema([rows.shownType]) : schema)
+        if !isFirst, writer is any RowPrinter { try session.out.write("\n") }
+        try writer.begin(writer is any RowPrinter ? Schema([rows.shownType]) : schema)
         try body(writer)
         try writer.finish()
         for remark in writer.remarks where !remark.hasSuffix("is written as JSON in one cell") { session.remark(remark) }
-        if rows.isEmpty, writer is TablePrinter { session.remark("no rows") }
+        if rows.isEmpty, writer is any RowPrinter { session.remark("no rows") }
     }
 
     /// Prints SQLite's plan, runs the statement, and prints the work of the tables.

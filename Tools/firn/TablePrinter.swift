@@ -6,7 +6,7 @@ import FirnTable
 
 /// Prints rows as an aligned table. On a terminal, lines are cut to its width; in a pipe, they are complete.
 /// The widths of the columns are determined by the first 1,000 rows.
-final class TablePrinter: BatchWriter {
+final class TablePrinter: RowPrinter {
     private static let sample = 1000
     /// The maximum number of bytes of cells that are held to determine the widths.
     private static let maximumHeld = 32 << 20
@@ -20,7 +20,7 @@ final class TablePrinter: BatchWriter {
     private var table = TextTable([])
     private var isStarted = false
     private var held = 0
-    private let charge = MemoryCharge(.process)
+    private let charge = CellCharge()
     private(set) var remarks: [String] = []
 
     init(_ session: Session) {
@@ -45,25 +45,15 @@ final class TablePrinter: BatchWriter {
             for (column, description) in zip(batch.columns, type.columns) {
                 let value = column.value(at: row)
                 // The memory for the text of a nested value is charged before the text is made.
-                try hold(held + CellText.minimumLength(value), description)
+                try charge.hold(held + CellText.minimumLength(value), type, description)
                 cells.append(CellText.text(value, description, in: schema))
                 held += cells[cells.count - 1].utf8.count
-                try hold(held, description)
+                try charge.hold(held, type, description)
             }
             table.append(cells)
             if table.rowCount == TablePrinter.sample || held > TablePrinter.maximumHeld { try print() }
         }
     }
-
-    /// Charges cells of `total` bytes to the memory limit, if they are long. `column` is that of the last cell, for the error.
-    private func hold(_ total: Int, _ column: ColumnSchema) throws(FirnError) {
-        let bytes = total * TablePrinter.copies
-        guard total > 1 << 20, bytes > charge.bytes, !charge.take(bytes - charge.bytes) else { return }
-        throw FirnError.beyondMemory("column \"\(type?.name ?? "").\(column.name)\"", bytes - charge.bytes, .process)
-    }
-
-    /// The number of copies of a cell in memory while it is printed.
-    private static let copies = 4
 
     func finish() throws(FirnError) {
         try print()
