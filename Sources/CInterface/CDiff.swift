@@ -43,7 +43,7 @@ extension DifferenceOptions {
         (oldName, newName) = (old.path, new.path)
         key = try texts(given.key, given.key_count, "the key") ?? []
         ignore = try texts(given.ignore, given.ignore_count, "the ignored columns") ?? []
-        tolerance = given.tolerance
+        tolerance = Tolerance(amount: given.tolerance)
         execution.threads = CTable.threads(given.threads)
         execution.keepsPartners = false
     }

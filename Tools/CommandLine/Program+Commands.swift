@@ -164,13 +164,21 @@ extension Command {
                 preset: "the type's own key, or columns that are unique in both files", repetition: .many,
                 value: .names),
             Flag(
-                "ignore", nil, "NAMES", in: .comparing, "do not compare these columns, even if only one file has them", repetition: .many,
-                value: .names),
+                "ignore", nil, "NAMES", in: .comparing, "do not compare these columns, even if only one file has them",
+                detail: "Fields of objects are written as paths: --ignore name.official.", repetition: .many, value: .names),
             Flag(
                 "duplicates", nil, in: .comparing, "what to do if several rows of one side have the same key",
                 detail: "With first, the first row is used, and the number of the others is reported.", preset: "error",
                 choices: ["error", "first"]),
-            Flag("tolerance", nil, "X", in: .comparing, "treat numbers that differ by at most X as equal", preset: "0"),
+            Flag(
+                "tolerance", nil, "X", in: .comparing, "treat numbers that differ by at most X as equal: 0.01, 0.1% or price=0.01,qty=1%",
+                detail:
+                    "A percentage is one of the number with the larger magnitude. Items are separated by commas: X for all columns, COLUMN=X for one of them, instead of the X for all.",
+                preset: "0", repetition: .many, value: .words),
+            Flag(
+                "rename", nil, "NAMES", in: .comparing, "compare columns that have another name in the new file: OLD=NEW",
+                detail: "Items are separated by commas. Other flags name these columns as the new file does.", repetition: .many,
+                value: .words),
             Flag(
                 "only", nil, in: .comparing, "print only these kinds of differences",
                 detail:

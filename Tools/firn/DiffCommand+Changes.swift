@@ -16,7 +16,7 @@ extension DiffCommand {
             }
             return nil
         }
-        let flags = ["columns", "ignore", "where", "only", "tolerance", "duplicates", "rejects"]
+        let flags = ["columns", "ignore", "where", "only", "tolerance", "rename", "duplicates", "rejects"]
         if let flag = flags.first(where: session.arguments.has) {
             throw FirnError(.usage, "--changes contains all changes of all rows and columns", advice: "omit --\(flag)")
         }

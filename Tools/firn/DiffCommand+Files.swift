@@ -48,25 +48,34 @@ extension DiffCommand {
     private func tables(_ files: [OpenedFile]) throws(FirnError) -> [any Table] {
         let type = session.arguments.text("type"), asText = try columnsComparedAsText(files)
         guard asText.allSatisfy(\.isEmpty) else {
-            return try zip(files, asText).map { (file, columns) throws(FirnError) in
-                columns.isEmpty ? try file.table(type) : try table(file, asText: columns)
-            }
+            return try renamed(
+                zip(files, asText).map { (file, columns) throws(FirnError) in
+                    columns.isEmpty ? try file.table(type) : try table(file, asText: columns)
+                })
         }
         guard let new = try files[1].largeTable(type) else {
             let old = try files[0].largeTable(type)
             if let old {
                 let new = try files[1].table(type)
-                return [try haveOrder(old, new) ? old : try files[0].table(type), new]
+                return try renamed([try haveOrder(old, new) ? old : try files[0].table(type), new])
             }
-            return try files.map { (file) throws(FirnError) in try file.table(type) }
+            return try renamed(files.map { (file) throws(FirnError) in try file.table(type) })
         }
-        if let old = try files[0].largeTable(type), try haveOrder(old, new) { return [old, new] }
-        return [try files[0].table(type), new]
+        if let old = try files[0].largeTable(type), try haveOrder(old, new) { return try renamed([old, new]) }
+        return try renamed([try files[0].table(type), new])
+    }
+
+    /// Returns the old and the new table, the old one with the names of `--rename`.
+    private func renamed(_ tables: [any Table]) throws(FirnError) -> [any Table] {
+        let names = session.arguments.operands
+        return [
+            try TableDifference.renamed(old: tables[0], new: tables[1], options: try options(names[0], names[1])), tables[1],
+        ]
     }
 
     private func haveOrder(_ old: any Table, _ new: any Table) throws(FirnError) -> Bool {
         let names = session.arguments.operands
-        return try TableDifference.keysAscend(old: old, new: new, options: try options(names[0], names[1]))
+        return try TableDifference.keysAscend(old: renamed([old, new])[0], new: new, options: try options(names[0], names[1]))
     }
 
     /// Returns a closure that returns the matching rows of a segment of either table; nil without a condition.

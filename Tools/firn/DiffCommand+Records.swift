@@ -12,7 +12,7 @@ extension DiffCommand {
     /// The flags that need each row of both files, or that do not apply to CSV.
     private static let otherFlags = [
         "changes", "rejects", "schema", "type", "duplicates", "rows", "map", "object", "links", "views", "internal", "json-column", "nest",
-        "filename", "lossless",
+        "filename", "lossless", "rename",
     ]
 
     /// Compares the operands in this way. Returns nil if they are no such files, if a flag needs their rows, or if something in them needs a

@@ -14,6 +14,9 @@ extension DiffCommand {
             let name = try file.typeName(chosen)
             return file.schema[name] ?? TypeSchema(name, columns: [])
         }
+        let pairs = try DiffColumnFlags(session.arguments).renamed
+        let after = Dictionary(pairs.map { ($0.old, $0.new) }) { first, _ in first }
+        let before = Dictionary(pairs.map { ($0.new, $0.old) }) { first, _ in first }
         var sets: [Set<String>] = [[], []]
         // Rows of one type do not contain the rows that links lead to.
         let haveLinks = zip(files, types).contains { file, type in
@@ -22,8 +25,11 @@ extension DiffCommand {
         if haveLinks { return sets }
         for (i, file) in files.enumerated() where file.isCSV {
             let other = 1 - i
-            for column in types[i].columns where column.type.kind == .string && !column.type.isCollection && compares(column.name) {
-                guard let position = types[other].index(of: column.name),
+            for column in types[i].columns where column.type.kind == .string && !column.type.isCollection {
+                // The name in the new file, and in the other one.
+                let name = i == 0 ? after[column.name] ?? column.name : column.name
+                let otherName = other == 0 ? before[name] ?? name : name
+                guard compares(name), let position = types[other].index(of: otherName),
                     TextColumnsReader.hasOwnTexts(types[other].columns[position], of: types[other])
                 else { continue }
                 let reason = file.textReasons.first { $0.column == column.name }.map { "\(file.name): \($0.reason)" }
@@ -33,7 +39,7 @@ extension DiffCommand {
                     if let reason { session.remark(reason) }
                     continue
                 }
-                sets[other].insert(column.name)
+                sets[other].insert(otherName)
                 session.remark((reason ?? fact) + "; compared as text")
             }
         }

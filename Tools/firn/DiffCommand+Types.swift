@@ -12,7 +12,10 @@ extension DiffCommand {
         guard files.allSatisfy({ $0.hasObjects && $0.union == nil && $0.address.type == nil }) else { return nil }
         let roots = files.map { Set($0.schema.roots.map(\.name)) }
         guard session.arguments.text("type") == nil, roots.contains(where: { $0.count > 1 }) else { return nil }
-        if let flag = ["key", "columns", "ignore", "where"].first(where: session.arguments.has) {
+        var named = ["key", "columns", "ignore", "where", "rename"].first(where: session.arguments.has)
+        let hasTolerances = try !DiffColumnFlags(session.arguments).tolerances.isEmpty
+        if named == nil, hasTolerances { named = "tolerance" }
+        if let flag = named {
             throw FirnError(
                 .usage,
                 "--\(flag) applies to one type, and there are several: \(roots[0].union(roots[1]).sorted().listed())",

@@ -166,8 +166,10 @@ struct DiffCommand {
         options.key = arguments.columnNames("key")
         options.columns = arguments.columnNames("columns")
         options.ignore = arguments.columnNames("ignore")
-        options.tolerance = try arguments.number("tolerance") ?? 0
-        guard options.tolerance >= 0 else { throw FirnError(.usage, "--tolerance takes a number that is not negative") }
+        let flags = try DiffColumnFlags(arguments)
+        options.tolerance = flags.tolerance ?? 0
+        options.tolerances = flags.tolerances
+        options.renamed = flags.renamed
         options.duplicates = arguments.text("duplicates") == "first" ? .takeFirst : .refuse
         options.oldName = oldName
         options.newName = newName

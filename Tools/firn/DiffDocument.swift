@@ -80,7 +80,7 @@ struct DiffDocument {
         switch column.change {
         case .added: names.append("new")
         case .removed: names.append("old")
-        case nil: break
+        case .renamed, nil: break
         }
         return names
     }

@@ -16,7 +16,7 @@ struct DiffGrid {
         let isNumber: Bool
         let change: Change?
 
-        enum Change { case added, removed }
+        enum Change { case added, removed, renamed(from: String) }
     }
 
     /// A value with the notation of its column.
@@ -40,6 +40,7 @@ struct DiffGrid {
         readers = difference.readers()
         let types = (old: readers.old.table.type, new: readers.new.table.type), ignored = Set(ignored)
         let added = Set(difference.schema.added.map(\.name)), removed = Set(difference.schema.removed.map(\.name))
+        let renamed = Dictionary(difference.schema.renamed.map { ($0.new, $0.old) }) { first, _ in first }
         let keys = Dictionary(difference.key.map { ($0.name, $0) }) { first, _ in first }
         let compared = Dictionary(difference.columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
         func column(_ name: String, old: Int?, new: Int?) -> Column {
@@ -48,7 +49,7 @@ struct DiffGrid {
             let ends = [old.map { types.old.columns[$0] }, new.map { types.new.columns[$0] }].compactMap(\.self)
             return Column(
                 name: name, old: old, new: new, compared: index, isKey: key != nil, isNumber: ends.allSatisfy(\.type.isNumber),
-                change: added.contains(name) ? .added : removed.contains(name) ? .removed : nil)
+                change: added.contains(name) ? .added : removed.contains(name) ? .removed : renamed[name].map { .renamed(from: $0) })
         }
         let old = difference.shownColumns(.old).filter { !ignored.contains($0.column.name) }
         let new = difference.shownColumns(.new).filter { !ignored.contains($0.column.name) }
@@ -148,7 +149,7 @@ struct ShownEdit {
         _ difference: TableDifference, _ column: Int, from old: DiffGrid.Shown, to new: DiffGrid.Shown
     ) -> [ShownEdit] {
         let name = difference.columns[column].name
-        return difference.parts(old.value, new.value).map { edit in
+        return difference.parts(old.value, new.value, in: column).map { edit in
             var left = text(edit.old, old.notation), right = text(edit.new, new.notation, beside: edit.old)
             // A notation of days, for example, omits the times of day by which they differ.
             if left == right { (left, right) = (text(edit.old, .plain), text(edit.new, .plain, beside: edit.old)) }

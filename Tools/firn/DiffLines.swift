@@ -6,6 +6,7 @@ import FirnTable
 /// Prints differences as NDJSON. The keys never change; new ones can be added.
 ///
 ///     {"kind":"schema","added":[{"name":…,"type":…}],"removed":[…],"retyped":[{"name":…,"old":…,"new":…}],"reordered":false}   if columns differ
+///         "renamed":[{"old":…,"new":…}] is added if --rename names columns
 ///         "retyped" also has "oldLogical" and "newLogical" if both columns have a logical type and these differ
 ///     {"kind":"removed","key":{…},"old":{…}}
 ///     {"kind":"added","key":{…},"new":{…}}
@@ -95,8 +96,10 @@ struct DiffLines {
                 + ($0.logical.map { ",\"oldLogical\":\(JSONString.quoted("\($0.old)")),\"newLogical\":\(JSONString.quoted("\($0.new)"))" }
                     ?? "") + "}"
         }
+        let names = schema.renamed.map { "{\"old\":\(JSONString.quoted($0.old)),\"new\":\(JSONString.quoted($0.new))}" }
+        let renamed = names.isEmpty ? "" : ",\"renamed\":[\(names.joined(separator: ","))]"
         return
-            "\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)"
+            "\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)\(renamed)"
     }
 
     private mutating func append(
@@ -137,7 +140,7 @@ struct DiffLines {
         let column = difference.columns[index]
         let old = try readers.old.shownValue(rows.old, column.old), new = try readers.new.shownValue(rows.new, column.new)
         let notations = (old: cells[index].old, new: cells[index].new)
-        for edit in difference.parts(old, new) {
+        for edit in difference.parts(old, new, in: index) {
             if !isFirst { line += "," }
             isFirst = false
             if edit.path.isEmpty {

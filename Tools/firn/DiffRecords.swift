@@ -32,6 +32,7 @@ struct DiffRecords {
                     switch column.change {
                     case .added: "+++"
                     case .removed: "---"
+                    case .renamed(let name): "(\(name))"
                     case nil: nil
                     }
                 })

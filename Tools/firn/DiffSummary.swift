@@ -52,6 +52,9 @@ struct DiffSummary {
         lines += schema.retyped.map {
             style.yellow("~ column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible("\($0.names.old) → \($0.names.new)"))"
         }
+        lines += schema.renamed.map {
+            style.yellow("~ column \(DisplayWidth.visible($0.old))") + ": renamed to \(DisplayWidth.visible($0.new))"
+        }
         if schema.reordered { lines.append(style.yellow("~ the columns are in another order")) }
         return lines
     }

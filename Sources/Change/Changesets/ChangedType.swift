@@ -16,8 +16,8 @@ package struct ChangedType {
     /// - Parameter newKnowsKeys: Pass false for a file whose format has no keys, such as CSV: then the key of the type is kept.
     package init(_ difference: TableDifference, newKnowsKeys: Bool = true) {
         let options = difference.options
-        guard difference.leftOutOld == 0, difference.leftOutNew == 0, options.scope.rows == nil, options.tolerance == 0,
-            options.ignore.isEmpty,
+        guard difference.leftOutOld == 0, difference.leftOutNew == 0, options.scope.rows == nil,
+            options.tolerance.isNone, options.tolerances.isEmpty, options.ignore.isEmpty, options.renamed.isEmpty,
             options.columns.isEmpty, options.kinds.count == 3
         else {
             trap("changes need the differences of all rows and columns: compare without leaving any out")

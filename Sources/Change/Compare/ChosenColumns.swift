@@ -8,13 +8,11 @@ struct ChosenColumns {
 
     init(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
         for name in options.key { try Self.require(name, old, new, options) }
-        for name in options.columns + options.ignore where old.type.index(of: name) == nil && new.type.index(of: name) == nil {
-            throw FirnError(.usage, "neither file has a column \"\(name)\"", advice: Self.listing(new.type))
-        }
         var names = options.key
         if names.isEmpty { names = Self.stored(new.type, other: old.type) ?? Self.stored(old.type, other: new.type) ?? [] }
         if names.isEmpty { throw try Self.missingKey(old, new, options) }
-        key = names.map { ColumnPairing($0, old: old, new: new) }
+        try options.checkNames(old, new, key: names)
+        key = names.map { options.pairing($0, old: old, new: new, isKey: true) }
         for pairing in key {
             if case .wholeRows = options.matching { break }
             for type in [pairing.old.column.type, pairing.new.column.type] where type.isCollection || type.kind == .embedded {
@@ -24,7 +22,9 @@ struct ChosenColumns {
             }
         }
         let common = new.type.columns.map(\.name).filter { old.type.index(of: $0) != nil }
-        compared = common.filter { !names.contains($0) && options.compares($0) }.map { ColumnPairing($0, old: old, new: new) }
+        compared = common.filter { !names.contains($0) && options.compares($0) }.map {
+            options.pairing($0, old: old, new: new, isKey: false)
+        }
     }
 
     private static func require(_ name: String, _ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {

@@ -48,6 +48,10 @@ struct ColumnPairing: Sendable {
     var old: End
     var new: End
     var mode: ComparisonMode
+    /// The tolerance of numbers; none for a key.
+    var tolerance: Tolerance = 0
+    /// The fields of objects that are not compared, each as the names that lead to it.
+    var ignored: [ArraySlice<String>] = []
 
     /// Whether the values are dates on one side and texts on the other, which are read as dates.
     private let readsDates: Bool
@@ -70,10 +74,12 @@ struct ColumnPairing: Sendable {
         return copy
     }
 
-    func same(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
+    func same(_ a: Value, _ b: Value, tolerance: Tolerance) -> Bool {
         if a.isNull || b.isNull { return a.isNull && b.isNull }
-        if a.number != nil, b.number != nil { return Value.sameNumber(a, b, tolerance: tolerance) }
-        guard case .canonicalText = mode else { return Value.areEquivalent(old.named(a), new.named(b), tolerance: tolerance) }
+        if a.number != nil, b.number != nil { return tolerance.equates(a, b) }
+        guard case .canonicalText = mode else {
+            return tolerance.equates(old.named(a).without(ignored), new.named(b).without(ignored))
+        }
         return old.text(a, readsDates: readsDates).utf8.elementsEqual(new.text(b, readsDates: readsDates).utf8)
     }
 

@@ -20,11 +20,15 @@ extension TableDifference {
     }
 
     /// Returns the columns with which added and removed rows of a table are shown, with their positions: all, or the key and those that the
-    /// options choose. Fields of objects that are part of the key are not among them.
+    /// options choose. Fields of objects that are part of the key are not among them, those that the options choose are.
     package func shownColumns(_ side: DifferenceSide) -> [(position: Int, column: ColumnSchema)] {
         let type = side == .old ? old.type : new.type, count = (side == .old ? plain.old : plain.new).type.columns.count
-        let shown = Set(options.columns + key.map(\.name))
-        return type.columns.prefix(count).enumerated().map { ($0, $1) }.filter { options.columns.isEmpty || shown.contains($0.1.name) }
+        let shown = Set(options.columns + key.map(\.name)), fields = Set(options.columns).subtracting(key.map(\.name))
+        func isColumn(_ name: String) -> Bool { plain.old.type.index(of: name) != nil || plain.new.type.index(of: name) != nil }
+        return type.columns.enumerated().map { ($0, $1) }.filter { position, column in
+            if position >= count { return fields.contains(column.name) && !isColumn(column.name) }
+            return options.columns.isEmpty || shown.contains(column.name)
+        }
     }
 
     /// Returns the values of the key of an entry.
@@ -87,9 +91,11 @@ extension TableDifference {
     }
 
     /// Returns the changes within a cell: the parts that differ if the values are nested; the whole value for other values and for short
-    /// lists and sets.
-    package func parts(_ old: Value, _ new: Value) -> [ValueEdit] {
-        let edits = [ValueEdit].between(old, new, absentIsNull: true) { Value.areEquivalent($0, $1, tolerance: options.tolerance) }
+    /// lists and sets. `column` is a position in `columns`.
+    package func parts(_ old: Value, _ new: Value, in column: Int) -> [ValueEdit] {
+        let name = columns[column].name, tolerance = options.tolerances[name] ?? options.tolerance
+        let ignored = options.ignoredFields(of: name, self.old, self.new)
+        let edits = [ValueEdit].between(old.without(ignored), new.without(ignored), absentIsNull: true) { tolerance.equates($0, $1) }
         // Values of different kinds, or with a different notation, are compared as a whole.
         let isShort =
             !edits.contains { $0.path.contains { if case .string = $0 { true } else { false } } }

@@ -21,6 +21,9 @@ package struct DifferenceOptions: Sendable {
     package var columns: [String] = []
     /// The columns not to compare.
     package var ignore: [String] = []
+    /// The columns of the old table that have another name in the new one, for the schema difference; `TableDifference.renamed` gives them
+    /// their new names.
+    package var renamed: [(old: String, new: String)] = []
     /// Whether a column that only one table has is compared, as null in every row of the other. Rows with a value in it are then changed.
     package var comparesMissing = false
     /// Whether the only row of each table is matched with that of the other, without a key.
@@ -31,7 +34,9 @@ package struct DifferenceOptions: Sendable {
     /// How `key` was chosen.
     var matching = TableDifference.Matching.key
     /// Numbers that differ by at most this much are equal (not in keys).
-    package var tolerance = 0.0
+    package var tolerance: Tolerance = 0
+    /// The tolerances of columns that have their own.
+    package var tolerances: [String: Tolerance] = [:]
     /// The kinds of entries to find. Cells are compared only if `.changed` is among them.
     package var kinds: Set<DifferenceEntry.Kind> = [.added, .removed, .changed]
     package var duplicates = Duplicates.refuse

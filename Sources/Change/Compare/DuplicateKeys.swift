@@ -60,7 +60,7 @@ struct DuplicateKeys {
             rows.arrange()
             let segment: any Segment
             do throws(Damage) { segment = try table.segment(index) } catch { throw FirnError(error, in: options.name(side)) }
-            var comparison = PairComparison(rowCount: segment.rowCount, newName: options.name(side), pairs: rows, tolerance: 0)
+            var comparison = PairComparison(rowCount: segment.rowCount, newName: options.name(side), pairs: rows)
             var unequal = Bits(count: segment.rowCount)
             for pairing in key {
                 var partners = PartnerColumn(pairing, of: table, options.name(side))

@@ -24,7 +24,9 @@ struct KeyGuess {
 
     init(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
         (self.old, self.new, self.options) = (old, new, options)
-        let names = new.type.columns.map(\.name).filter { !options.ignore.contains($0) && old.type.index(of: $0) != nil }
+        let names = new.type.columns.map(\.name).filter {
+            !options.ignore.contains($0) && options.tolerances[$0] == nil && old.type.index(of: $0) != nil
+        }
         let exact = names.filter { isPossible($0, inexact: false) }, inexact = names.filter { isPossible($0, inexact: true) }
         // A key of one column with nearly all values in common is not improved upon.
         for name in exact + inexact where !isSettled(shares: 1, of: 1) { try attempt([name]) }

@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnTable
 
-/// A table with fields of its objects as additional columns, named by their paths (`birth.place`): keys that identify rows.
+/// A table with fields of its objects as additional columns, named by their paths (`birth.place`): keys that identify rows, and fields that
+/// are compared by themselves.
 final class MemberTable: WrappedTable {
     let base: any Table
     let type: TypeSchema
@@ -19,7 +20,7 @@ final class MemberTable: WrappedTable {
             }
             guard column.type.kind != .link else {
                 throw FirnError(
-                    .usage, "\"\(name)\" cannot be a key: it contains links", at: .init(file: file),
+                    .usage, "\"\(name)\" cannot be compared by itself: it contains links", at: .init(file: file),
                     advice: "choose fields with one value in each row")
             }
             column.name = name
@@ -28,6 +29,18 @@ final class MemberTable: WrappedTable {
             paths.append(path)
         }
         return paths.isEmpty ? table : MemberTable(table, type, paths)
+    }
+
+    /// Returns the names that lead to a field, from the column inwards, for a name with dots; nil if there is no such field.
+    static func names(_ name: String, in table: any Table) -> [String]? {
+        guard let path = path(name, in: table.type, table.schema), path.count > 1 else { return nil }
+        var type: TypeSchema? = table.type, names: [String] = []
+        for index in path {
+            guard let column = type?.columns[index] else { return nil }
+            names.append(column.name)
+            type = column.type.target.flatMap { table.schema[$0] }
+        }
+        return names
     }
 
     private init(_ base: any Table, _ type: TypeSchema, _ paths: [[Int]]) {

@@ -6,7 +6,6 @@ import FirnTable
 struct PairComparison {
     let newName: String
     let pairs: RowPairs
-    var tolerance: Double
     private let needed: [Bool]
     private var isLaidOutAlike = false
     /// The values of the segment that are in memory, and the row of the first of them.
@@ -14,10 +13,9 @@ struct PairComparison {
     /// Reads `values` vector by vector; nil if all are in memory.
     private var reader: (any ColumnReader)?
 
-    init(rowCount: Int, newName: String, pairs: RowPairs, tolerance: Double) {
+    init(rowCount: Int, newName: String, pairs: RowPairs) {
         self.newName = newName
         self.pairs = pairs
-        self.tolerance = tolerance
         var needed = [Bool](repeating: false, count: (rowCount + vectorSize - 1) / vectorSize)
         for row in pairs.rows { needed[Int(row) / vectorSize] = true }
         self.needed = needed
@@ -83,13 +81,13 @@ struct PairComparison {
     }
 
     private func compare(_ partners: PartnerColumn, _ range: Range<Int>, _ unequal: inout Bits) {
-        let pairing = partners.pairing, there = partners.values
+        let pairing = partners.pairing, there = partners.values, tolerance = pairing.tolerance
         switch pairing.mode {
         case .words:
             values.words.withUnsafeBufferPointer { a in
                 there.words.withUnsafeBufferPointer { b in
-                    if tolerance > 0, values.type.kind == .int {
-                        each(partners, range, &unequal) { a[$0] == b[$1] || Value.isWithin(tolerance, a[$0], b[$1]) }
+                    if !tolerance.isNone, values.type.kind == .int {
+                        each(partners, range, &unequal) { a[$0] == b[$1] || tolerance.permits(a[$0], b[$1]) }
                     } else {
                         each(partners, range, &unequal) { a[$0] == b[$1] }
                     }
@@ -106,9 +104,12 @@ struct PairComparison {
         case .reals:
             values.reals.withUnsafeBufferPointer { a in
                 there.reals.withUnsafeBufferPointer { b in
-                    let tolerance = tolerance
-                    each(partners, range, &unequal) {
-                        a[$0] == b[$1] || (a[$0].isNaN && b[$1].isNaN) || (a[$0] - b[$1]).magnitude <= tolerance
+                    if tolerance.isNone {
+                        each(partners, range, &unequal) { a[$0] == b[$1] || (a[$0].isNaN && b[$1].isNaN) }
+                    } else {
+                        each(partners, range, &unequal) {
+                            a[$0] == b[$1] || (a[$0].isNaN && b[$1].isNaN) || tolerance.permits(a[$0], b[$1])
+                        }
                     }
                 }
             }

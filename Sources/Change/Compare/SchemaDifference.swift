@@ -29,13 +29,20 @@ package struct SchemaDifference: Sendable {
     /// Columns that both have with different types. Their values are compared across types, so a retyped column need not contain a changed
     /// cell.
     package var retyped: [Retyped] = []
+    /// The columns that have another name in the new table, which the options name.
+    package var renamed: [(old: String, new: String)] = []
     /// Whether the columns that both have are in a different order.
     package var reordered = false
 
     /// - Parameters:
     ///   - key: The columns by which rows are matched. Both tables have them, one of them perhaps as fields of objects.
     ///   - isCompared: Whether a column takes part, apart from those of the key.
-    package init(old: TypeSchema, new: TypeSchema, key: [String] = [], isCompared: (String) -> Bool = { _ in true }) {
+    ///   - renamed: The columns with another name in the new table; `old` has the new names.
+    package init(
+        old: TypeSchema, new: TypeSchema, key: [String] = [], renamed: [(old: String, new: String)] = [],
+        isCompared: (String) -> Bool = { _ in true }
+    ) {
+        self.renamed = renamed.filter { key.contains($0.new) || isCompared($0.new) }
         added = new.columns.filter { old.index(of: $0.name) == nil && !key.contains($0.name) && isCompared($0.name) }
         removed = old.columns.filter { new.index(of: $0.name) == nil && !key.contains($0.name) && isCompared($0.name) }
         var previous = -1
@@ -53,7 +60,7 @@ package struct SchemaDifference: Sendable {
         }
     }
 
-    /// Whether one table has a column that the other does not have. Order and types alone are not a difference of the contents.
+    /// Whether one table has a column that the other does not have. Order, types and names alone are not a difference of the contents.
     package var hasOtherColumns: Bool { !added.isEmpty || !removed.isEmpty }
-    package var isEmpty: Bool { !hasOtherColumns && retyped.isEmpty && !reordered }
+    package var isEmpty: Bool { !hasOtherColumns && retyped.isEmpty && renamed.isEmpty && !reordered }
 }

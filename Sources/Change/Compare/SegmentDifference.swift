@@ -85,7 +85,6 @@ struct SegmentMatching: Sendable {
         if !mistaken.noneSet { try correct(mistaken, &found) }
         found.noteAdded()
         guard options.kinds.contains(.changed) else { return found.out }
-        found.comparison.tolerance = options.tolerance
         for pairing in compared { found.add(try differences(pairing)) }
         return found.out
     }
@@ -191,7 +190,7 @@ struct SegmentMatching: Sendable {
             pairs.append(row: row, partner: base + UInt32(flat - bounds.lowerBound))
         }
         pairs.arrange()
-        return PairComparison(rowCount: partners.count, newName: options.newName, pairs: pairs, tolerance: 0)
+        return PairComparison(rowCount: partners.count, newName: options.newName, pairs: pairs)
     }
 
     /// Finds the partners again for rows whose first partner has the same hash but a different key.

@@ -15,7 +15,7 @@ extension SegmentMatching {
             for number in first..<min(first + SegmentMatching.run, new.segmentCount) { found.append(try findPartners(number)) }
             try compareKeys(&found)
             if options.kinds.contains(.changed) {
-                for column in try differences(compared, of: found, tolerance: options.tolerance) {
+                for column in try differences(compared, of: found) {
                     for i in found.indices { found[i].add(column[i]) }
                 }
             }
@@ -25,7 +25,7 @@ extension SegmentMatching {
     }
 
     private func compareKeys(_ found: inout [Matched]) throws(FirnError) {
-        let unequal = try differences(key, of: found, tolerance: 0)
+        let unequal = try differences(key, of: found)
         for i in found.indices {
             var mistaken = Bits(count: found[i].out.partners.count)
             for column in unequal { mistaken.formUnion(column[i]) }
@@ -35,7 +35,7 @@ extension SegmentMatching {
     }
 
     /// Returns, for each column, the rows of each segment that differ in it.
-    private func differences(_ columns: [ColumnPairing], of found: [Matched], tolerance: Double) throws(FirnError) -> [[Bits]] {
+    private func differences(_ columns: [ColumnPairing], of found: [Matched]) throws(FirnError) -> [[Bits]] {
         let segments = found.map { ($0.number, $0.comparison) }
         // Texts take the most time: they are first, so that no thread is left alone with them.
         let order = columns.indices.sorted { (columns[$0].mode.isSlow ? 0 : 1, $0) < (columns[$1].mode.isSlow ? 0 : 1, $1) }
@@ -45,7 +45,6 @@ extension SegmentMatching {
             for (number, comparison) in segments {
                 try options.execution.progress(0)
                 var comparison = comparison
-                comparison.tolerance = tolerance
                 bits.append(try comparison.differences(try open(number), &partners))
             }
             return bits

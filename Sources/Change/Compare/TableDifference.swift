@@ -81,8 +81,9 @@ package final class TableDifference: Sendable {
     package static func compute(old: any Table, new: any Table, options: DifferenceOptions) throws(FirnError) -> TableDifference {
         let old = VisibleTable.of(old), new = VisibleTable.of(new)
         var resolved = try LinkResolution.pair(old, new)
-        resolved.old = try MemberTable.with(options.key, resolved.old, options.oldName)
-        resolved.new = try MemberTable.with(options.key, resolved.new, options.newName)
+        let fields = options.key + options.columns.filter { !options.key.contains($0) }
+        resolved.old = try MemberTable.with(fields, resolved.old, options.oldName)
+        resolved.new = try MemberTable.with(fields, resolved.new, options.newName)
         if options.comparesMissing { resolved = FilledTable.filled(resolved.old, resolved.new, except: options.key) }
         var options = options
         if options.matchesSingleRows {
@@ -161,7 +162,8 @@ package final class TableDifference: Sendable {
             for w in rows.words.indices { rows.words[w] &= ~partnered.words[w] }
             return rows
         }
-        schema = SchemaDifference(old: plain.old.type, new: plain.new.type, key: options.key, isCompared: options.compares)
+        schema = SchemaDifference(
+            old: plain.old.type, new: plain.new.type, key: options.key, renamed: options.renamed, isCompared: options.compares)
         self.key = Self.shownKey(key, options)
         columns = compared.enumerated().map { i, pairing in
             let changed = segments.reduce(0) { $0 + (i < $1.changedCells.count ? $1.changedCells[i]?.ones ?? 0 : 0) }
@@ -186,7 +188,8 @@ package final class TableDifference: Sendable {
         old: any Table, new: any Table, plain: (old: any Table, new: any Table), chosen: ChosenColumns, sum: PartSum,
         options: DifferenceOptions
     ) {
-        schema = SchemaDifference(old: plain.old.type, new: plain.new.type, key: options.key, isCompared: options.compares)
+        schema = SchemaDifference(
+            old: plain.old.type, new: plain.new.type, key: options.key, renamed: options.renamed, isCompared: options.compares)
         key = Self.shownKey(chosen.key, options)
         columns = zip(chosen.compared, sum.cells).map {
             ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index, changed: $1)

@@ -14,7 +14,7 @@ struct WholeRows {
         guard !names.isEmpty || !haveColumns else {
             throw FirnError(.usage, "the files have no column in common, so no row of one can be in the other")
         }
-        let key = names.map { ColumnPairing($0, old: old, new: new) }
+        let key = names.map { options.pairing($0, old: old, new: new, isKey: true) }
         let before = try Occurrences(of: old, .old, key, options), after = try Occurrences(of: new, .new, key, options)
         // Rows without columns are all equal.
         guard names.isEmpty || !before.isEmpty || !after.isEmpty else {
