@@ -124,11 +124,12 @@ extension RealmCore {
     }
 
     /// Returns the stored form of an embedded object, which always gets a row of its own. An object that already has an owner is copied.
+    /// Objects that it links to are added under the policy of the object that is being added.
     func embed(_ object: ObjectBase) -> Value {
         requireTransaction("add an embedded object")
         var own = object
         if object._state != nil { own = object.asDynamic?.copiedWithoutRealm() ?? object.copied() }
-        accessToAdd(own).add(own, update: .error)
+        accessToAdd(own).add(own, update: updatePolicy)
         return .link(own._rowID)
     }
 

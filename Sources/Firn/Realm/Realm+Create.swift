@@ -66,14 +66,20 @@ extension Realm {
         return existing
     }
 
-    /// Returns `content` with objects in place of the dictionaries that describe objects with a primary key.
+    /// Returns `content` with objects in place of the dictionaries that describe objects with a primary key, also within dictionaries that
+    /// describe objects without one.
     private func upserted(_ content: Any?, _ property: ClassSchema.Property, _ policy: UpdatePolicy) -> Any? {
-        guard let target = property.shape.target as? Object.Type, property.shape.type.kind == .link,
-            ClassSchema.of(target).primaryKey != nil
-        else { return content }
+        guard let target = property.shape.target, !property.shape.isLinking else { return content }
+        let schema = ClassSchema.of(target)
         func one(_ content: Any?) -> Any? {
             guard let fields = content as? [String: Any?] else { return content }
-            return upsert(target, fields, policy)
+            if let target = target as? Object.Type, schema.primaryKey != nil { return upsert(target, fields, policy) }
+            var made = fields
+            for (name, field) in fields {
+                guard let index = schema.index(of: name) else { continue }
+                made.updateValue(upserted(field, schema.properties[index], policy), forKey: name)
+            }
+            return made
         }
         switch property.shape.type.collection {
         case .none: return one(content)
