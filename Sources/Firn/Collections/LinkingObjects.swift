@@ -101,7 +101,8 @@ extension LinkingObjects: _Persistable {
     private static func source(_ target: TypeAccess, _ rowID: Int64, _ column: Int) -> _CollectionSource {
         let origin = origin(of: target, column)
         let access = target.core.access(Element.self)
-        guard let link = access.type.index(of: origin), access.type.columns[link].type.target == target.name else {
+        let name = access.schema?.schemaName(of: origin) ?? origin
+        guard let link = access.type.index(of: name), access.type.columns[link].type.target == target.name else {
             trap(
                 "\"\(access.name)\" has no property \"\(origin)\" that links to \"\(target.name)\": check the originProperty in \"\(target.name)\""
             )

@@ -132,6 +132,9 @@ final class ClassSchema: @unchecked Sendable {
 
     func index(of property: String) -> Int? { properties.firstIndex { $0.name == property || $0.codeName == property } }
 
+    /// The name in the schema of a property that is given by either of its names; `property` itself if the class has none.
+    func schemaName(of property: String) -> String { index(of: property).map { properties[$0].name } ?? property }
+
     /// The type as a file stores it, without ids.
     var typeSchema: TypeSchema {
         let stored = stored

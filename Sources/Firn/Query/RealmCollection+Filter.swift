@@ -111,7 +111,8 @@ extension ClassSchema {
         for schema in reachable() {
             for property in schema.properties where property.shape.isLinking {
                 guard let target = property.shape.target, let origin = property.origin else { continue }
-                found.append(QueryRequest.Inverse(property.name, type: target.className(), column: origin))
+                let column = ClassSchema.of(target).schemaName(of: origin)
+                found.append(QueryRequest.Inverse(property.name, type: target.className(), column: column))
             }
         }
         return found
