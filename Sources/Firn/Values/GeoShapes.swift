@@ -124,6 +124,10 @@ public struct GeoCircle: Hashable, Sendable, GeoShaped {
         self.init(center: point, radiusInRadians: radius)
     }
 
+    /// Creates a circle whose centre is a latitude and longitude, with a radius in radians. Returns nil if the centre is not a valid point
+    /// or the radius is negative.
+    public init?(center: (Double, Double), radiusInRadians: Double) { self.init(center: center, radius: radiusInRadians) }
+
     /// Creates a circle whose centre is a latitude and longitude. Returns nil if the centre is not a valid point.
     public init?(center: (Double, Double), radius: Distance) { self.init(center: center, radius: radius.radians) }
 

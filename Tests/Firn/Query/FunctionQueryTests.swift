@@ -85,6 +85,7 @@ class Inn: Object {
         #expect(inns.where { $0.place.geoWithin(fiji) }.map(\.name) == ["Star"])
         #expect(
             GeoPoint(latitude: 91, longitude: 0) == nil && GeoCircle(center: (0, 0), radius: -1.0) == nil
+                && GeoCircle(center: (0, 0), radiusInRadians: -1) == nil
                 && GeoPolygon(outerRing: [(0, 0), (1, 1), (0, 0)]) == nil)
         #expect(
             abs(Distance.miles(1)!.asKilometers() - 1.609344) < 1e-9 && abs(Distance.degrees(180)!.asRadians() - .pi) < 1e-12

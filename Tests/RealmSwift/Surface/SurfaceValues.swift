@@ -67,7 +67,7 @@ extension Surface {
             let circle: GeoCircle? = GeoCircle(center: point, radius: far)
             _ = (
                 circle?.center, circle?.radiusInRadians, GeoCircle(center: (1, 2), radius: far),
-                GeoCircle(center: point, radiusInRadians: 0.1)
+                GeoCircle(center: point, radiusInRadians: 0.1), GeoCircle(center: (1, 2), radiusInRadians: 0.1)
             )
         }
         use(
