@@ -70,12 +70,14 @@ class Database(Mapping[str, Table]):
         notice = lib.firn_database_notice(self._held().handle)
         if notice is not None:
             warnings.warn(f"{self.path}: {notice.decode('utf-8', 'replace')}", stacklevel=3)
-        # None after a commit: its version is pinned when it is first used. Most versions of many commits never are.
-        self._current: _Version | None = None
-        self._newest = 0
-        self._types: list[str] = []
-        self._pin(version)
+        # For the attributes below, which change together. A handler of a signal may hold it in the same thread.
+        self._lock = threading.RLock()
         self._follows = version is None
+        # None after a commit: its version is pinned when it is first used. Most versions of many commits never are.
+        self._current: _Version | None = self._pin(version)
+        # The number of the current version, or of the one to pin.
+        self._newest: int = self._current.number
+        self._types: list[str] = self._current.types
 
     def _opened(self, creates: int | None) -> Handle:
         """Opens the file, for reading if `creates` is None."""
@@ -100,24 +102,40 @@ class Database(Mapping[str, Table]):
         current = self._current
         if current is not None:
             return current
+        with self._lock:
+            current, newest = self._current, self._newest
+        if current is not None:
+            return current
         try:
-            return self._pin(self._newest)
+            made = self._pin(newest)
         except NotFoundError:
             # So many commits were made since then that it is not kept.
-            return self._pin(None)
+            made = self._pin(None)
+        with self._lock:
+            current = self._current
+            if current is not None:
+                # Another thread has pinned a version, or has asked for one.
+                return current
+            # Another thread may have committed, or closed the database, since then.
+            if made.number >= self._newest and self._reading is not None:
+                self._current, self._newest, self._types = made, made.number, made.types
+        return made
 
     def _writing(self) -> Handle:
         """Returns the database that writes, which is opened when it is first needed."""
         self._held()
-        writable = self._writable
-        if writable is None:
-            writable = self._writable = self._opened(self._creates)
-        return writable
+        with self._lock:
+            writable = self._writable
+            if writable is None:
+                writable = self._writable = self._opened(self._creates)
+            return writable
 
     def _committed(self, version: int) -> None:
-        """Moves to the version of a commit, unless another version was asked for."""
-        if self._follows:
-            self._current, self._newest = None, version
+        """Moves to the version of a commit, unless another version was asked for, or a newer one is current already: the
+        commits of several threads can end in any order."""
+        with self._lock:
+            if self._follows and version > self._newest:
+                self._current, self._newest = None, version
 
     def write(self, timeout: float | None = None) -> Transaction:
         """Begins a transaction; use it as a context manager, which commits at the end, or aborts after an exception.
@@ -167,15 +185,17 @@ class Database(Mapping[str, Table]):
         return versions
 
     def _pin(self, version: int | str | None) -> _Version:
-        database = self._held()
-        self._current = current = _Version(self._writable or database, version)
-        self._types = current.types
-        return current
+        # In a variable: another thread may close the database during the call.
+        held = self._writable or self._held()
+        return _Version(held, version)
 
     @property
     def types(self) -> list[str]:
         """The names of the types."""
-        return self._types if self.closed or self._current is not None else self._version().types
+        current = self._current
+        if current is not None:
+            return current.types
+        return self._types if self.closed else self._version().types
 
     def _pinned(self) -> Handle:
         """Returns the version that is read, which stays valid as long as the object is kept."""
@@ -238,17 +258,25 @@ class Database(Mapping[str, Table]):
         # In a variable: another thread may close the database during the call.
         held = self._writable or self._held()
         call(lib.firn_database_check, held.handle)
-        known = self._current
         made = self._pin(version)
-        if known is not None and known.number == made.number:
-            # The tables of this version are open already.
-            self._current = known
-        self._follows = version is None
+        with self._lock:
+            if self._reading is None:
+                raise ClosedError(f"{self.path} is closed")
+            known, follows = self._current, self._follows
+            self._follows = version is None
+            if version is None and follows and made.number < self._newest:
+                # Another thread has committed since then.
+                return self
+            self._newest = made.number
+            if known is None or known.number != made.number:
+                self._current, self._types = made, made.types
+            # Else the tables of this version are open already.
         return self
 
     def close(self) -> None:
         """Releases the file. Calls after the first one do nothing."""
-        self._reading = self._writable = self._current = None
+        with self._lock:
+            self._reading = self._writable = self._current = None
 
     @property
     def closed(self) -> bool:
@@ -279,7 +307,8 @@ class Database(Mapping[str, Table]):
                 if os.getpid() != pid:
                     raise RuntimeError(f"{path} was opened before this process was forked; open it again here")
 
-            table = version.tables[name] = Table(version.pin.handle, name, check)
+            # Threads that ask for it at the same time have the same table.
+            table = version.tables.setdefault(name, Table(version.pin.handle, name, check))
         return table
 
     def __iter__(self) -> Iterator[str]:

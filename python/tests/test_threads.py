@@ -59,6 +59,59 @@ class Threads(Misuse):
         for version, length in lengths.items():
             self.assertEqual(len(db.refresh(version)["people"]), length)
 
+    @unittest.skipIf(pyarrow is None, "no pyarrow")
+    def test_a_thread_reads_what_it_has_committed(self):
+        db, stop = firn.open(self.path), threading.Event()
+
+        def read():
+            last = 0
+            while not stop.is_set():
+                number = int(db["people"][0]["name"].strip("n"))
+                self.assertGreaterEqual(number, last)
+                last = number
+
+        def write():
+            try:
+                for i in range(1, 150):
+                    with db.write() as transaction:
+                        transaction["people"].delete(where="id = 0")
+                        transaction["people"].append(pyarrow.table({"id": [0], "name": [f"n{i}"]}))
+                    self.assertEqual(db["people"][0]["name"], f"n{i}")
+            finally:
+                stop.set()
+
+        self.assertEqual(self.run_together(read, read, read, read, write), [])
+
+    @unittest.skipIf(pyarrow is None, "no pyarrow")
+    def test_a_version_that_is_pinned_late_does_not_replace_a_newer_one(self):
+        db = firn.open(self.path)
+
+        def commit(name):
+            with db.write() as transaction:
+                transaction["people"].upsert([{"id": 0, "name": name}])
+
+        def late(version):
+            made = pin(version)
+            if then := work.pop() if work else None:
+                then()
+            return made
+
+        pin, db._pin, name = db._pin, late, lambda: db["people"][0]["name"]
+        commit("second")
+        work = [lambda: commit("third")]
+        name()
+        self.assertEqual(name(), "third")
+        work = [lambda: commit("fourth")]
+        db.refresh()
+        self.assertEqual((name(), db.version, len(db.log())), ("fourth", 4, 4))
+        # A version that was asked for stays.
+        commit("fifth")
+        work = [lambda: db.refresh(2)]
+        name()
+        self.assertEqual((name(), db.version), ("second", 2))
+        commit("sixth")
+        self.assertEqual((name(), db.refresh()["people"][0]["name"]), ("second", "sixth"))
+
     def test_a_commit_is_no_error_if_the_database_is_closed(self):
         db = firn.open(self.path)
         with db.write() as transaction:
