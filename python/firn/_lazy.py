@@ -28,12 +28,13 @@ def lazy_frame(source: Any, kinds: dict[str, str], **options: Any) -> polars.Laz
     from polars.io.plugins import register_io_source
 
     def scan(columns: Any, predicate: Any, rows: int | None) -> tuple[Any, bool]:
-        """Returns a scan, and whether it has applied the whole filter, whose rows a limit counts."""
-        if predicate is None:
-            return source.scan(columns, None, rows, **options), True
+        """Returns a scan, and whether it applies the whole filter."""
+        if predicate is None or rows is not None:
+            # With both, Polars means the rows of the limit that match. It gives no limit of the rows that match.
+            return source.scan(columns, None, rows, **options), predicate is None
         where, is_exact = polars_predicate(predicate, kinds)
         try:
-            return source.scan(columns, where, rows if is_exact else None, **options), is_exact
+            return source.scan(columns, where, None, **options), is_exact
         except UsageError:
             # A folder cannot join names of folders with other columns by OR.
             if where is None:
@@ -42,21 +43,13 @@ def lazy_frame(source: Any, kinds: dict[str, str], **options: Any) -> polars.Laz
 
     def read(columns: Any, predicate: Any, rows: int | None, batch_size: int | None) -> Iterator[polars.DataFrame]:
         found, is_filtered = scan(columns, predicate, rows)
-        left = rows
         for part in _parts(found.to_reader(), _part_rows(polars.thread_pool_size())):
             frame = polars.DataFrame(polars.from_arrow(part, rechunk=False))
             # Polars gives a column without a name another one.
             frame.columns = part.column_names
-            if not is_filtered:
-                frame = frame.filter(predicate)
-            if left is not None:
-                frame = frame.head(left)
-                left -= len(frame)
-            yield frame
+            yield frame if is_filtered else frame.filter(predicate)
             # The memory of the part is free for the next one.
             del frame, part
-            if left == 0:
-                return
 
     schema = polars.DataFrame(source.scan(limit=0, **options)).schema
     return register_io_source(read, schema=schema, validate_schema=True)

@@ -428,6 +428,41 @@ class Arrow(unittest.TestCase):
             self.assertEqual(stored.to_table(columns=["i"]).column_names, ["i"])
             self.assertEqual(stored.count_rows(pyarrow.compute.field("i") == 3), plain["i"].to_pylist().count(3))
 
+    @needs("polars")
+    def test_limits_and_filters_of_lazy_frames_apply_in_their_order(self):
+        import polars
+
+        chance, c = random.Random(7), polars.col
+        count = 70_000
+        frame = polars.DataFrame({
+            "g": [n % 2 for n in range(count)],
+            "a": [None if n % 17 == 0 else n * 7919 % 1000 for n in range(count)],
+            "t": [None if n % 7 == 0 else "abc"[n % 3] for n in range(count)],
+        })
+        # The last ones have no form as a predicate.
+        filters = [c("g") == 1, c("a") > 500, (c("a") < 900) & (c("t") == "b"), c("t") < "c", c("a") % 3 == 1, c("t").is_null()]
+        steps = [
+            *(lambda lazy, filter=filter: lazy.filter(filter) for filter in filters * 2),
+            *(lambda lazy, rows=rows: lazy.head(rows) for rows in (0, 1, 5, 300, 66_000, 10**9)),
+            lambda lazy: lazy.slice(0, 40), lambda lazy: lazy.slice(3, 50), lambda lazy: lazy.tail(30),
+            lambda lazy: lazy.with_columns(x=c("a") + 1), lambda lazy: lazy.with_columns(a=c("a") * 2),
+            lambda lazy: lazy.select("t", "a", "g"), lambda lazy: lazy.with_row_index(f"n{len(lazy.collect_schema())}"),
+        ]
+        chains = [[steps[14], steps[0]], [steps[0], steps[14]], [steps[0], steps[14], steps[3]], [steps[14], steps[4]]]
+        chains += [chance.choices(steps, k=chance.randint(2, 5)) for _ in range(150)]
+        with tempfile.TemporaryDirectory() as folder:
+            db = firn.create(Path(folder, "limits.firn"))
+            with db.write() as transaction:
+                transaction["rows"].append(frame)
+            sources = [db["rows"].to_lazy(), firn.open_folder(folder).to_lazy()]
+            for number, chain in enumerate(chains):
+                found, expected = sources[number % 2], frame.lazy()
+                for step in chain:
+                    found, expected = step(found), step(expected)
+                expected = expected.collect()
+                for engine in ("in-memory", "streaming"):
+                    self.assertTrue(found.collect(engine=engine).equals(expected), found.explain())
+
     def test_texts_of_any_length_are_views_if_a_scan_wants_them(self):
         import pyarrow
 
