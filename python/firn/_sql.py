@@ -11,7 +11,7 @@ from ._library import KeyValue, call, encode, lib, names, stream_capsule
 from ._progress import Progress, watching
 from ._run import RunOptions, path_bytes, run_options
 from ._table import _Readable
-from ._values import key_values
+from ._values import key_values, sql_value
 
 if TYPE_CHECKING:
     from ._database import Database
@@ -49,6 +49,10 @@ def _named(parameters: Mapping[str, Any] | Sequence[Any] | None) -> dict[str, An
 
 def _converted(name: Any, value: Any) -> Any:
     """Returns the value of a parameter for C."""
+    try:
+        value = sql_value(value)
+    except TypeError as error:
+        raise TypeError(f'the parameter "{name}" cannot be a {type(value).__name__}: {error}') from None
     try:
         return key_values((value,))
     except TypeError:
@@ -171,7 +175,8 @@ def sql(
         statement: one statement, or several separated by `;`, of which one returns rows. A table that is the path of a
             file is that file.
         sources: databases whose types are tables, and paths of files, folders and patterns.
-        parameters: the values of `:name`, or a list for `?1`, `?2`.
+        parameters: the values of `:name`, or a list for `?1`, `?2`. A date or a datetime is the text that SQL has for it;
+            a datetime without a zone is in UTC.
         encryption_key: the key of encrypted files.
         progress: whether progress is shown; see `firn.convert`.
         open_files: whether a table that is the path of a file is that file. False for statements of others: they read

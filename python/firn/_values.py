@@ -6,6 +6,7 @@ import base64
 import datetime
 import decimal
 import json
+import re
 import struct
 import uuid
 from typing import Any, Callable
@@ -126,6 +127,69 @@ def _utc(value: datetime.datetime) -> str:
     return value.isoformat() + "Z"
 
 
+def _plain(value: Any) -> Any:
+    """Returns a scalar of NumPy or pyarrow as a value of Python; a time of NumPy, which can have more digits than those of Python, is
+    text."""
+    if hasattr(value, "as_py"):
+        return value.as_py()
+    if not hasattr(value, "item") or getattr(value, "shape", ()) != ():
+        return value
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind != "M":
+        # The number of a duration would lose its unit.
+        return value if kind == "m" else value.item()
+    if value != value:
+        return None
+    text = str(value)
+    if "T" not in text:
+        return datetime.date.fromisoformat(str(value.astype("datetime64[D]")))
+    return text if text.count(":") == 2 else str(value.astype("datetime64[s]"))
+
+
+_DATE_TIME = re.compile(r"(\d{4,}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?")
+
+
+def sql_value(value: Any) -> Any:
+    """Returns the value of a parameter as SQL has values of its type, which differ from those of keys: a date is text without T and
+    zone, and a decimal that a number represents is a number.
+
+    Raises:
+        TypeError: SQL has no single form for values of this type.
+    """
+    is_text = isinstance(value, str)
+    value = _plain(value)
+    if isinstance(value, datetime.datetime):
+        if value != value:
+            # NaT of pandas.
+            return None
+        return _sql_time(_utc(value)[:-1])
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, decimal.Decimal):
+        return _sql_decimal(value)
+    if isinstance(value, datetime.time):
+        raise TypeError("a time of day is text with the digits of its column: pass a str such as '03:04:05.000000'")
+    if isinstance(value, datetime.timedelta):
+        raise TypeError("a duration is a number of the unit of its column: pass an int")
+    return _sql_time(value) if isinstance(value, str) and not is_text else value
+
+
+def _sql_time(text: str) -> str:
+    found = _DATE_TIME.fullmatch(text)
+    return text if found is None else f"{found[1]} {found[2]}{(found[3] or '').rstrip('0').rstrip('.')}"
+
+
+# A double represents each decimal of so many digits.
+_DOUBLE_DIGITS = 15
+
+
+def _sql_decimal(value: decimal.Decimal) -> Any:
+    _, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int) or len(digits) > _DOUBLE_DIGITS or abs(value.adjusted()) > 300:
+        return str(value)
+    return int(value) if exponent == 0 else float(value)
+
+
 def key_values(values: tuple[Any, ...]) -> Any:
     """Returns the values of a key for C, which keep the bytes that they refer to."""
     if len(values) == 1:
@@ -159,9 +223,8 @@ def key_values(values: tuple[Any, ...]) -> Any:
             slot.kind, data = _TEXT, _utc(value).encode()
         elif isinstance(value, datetime.date):
             slot.kind, data = _TEXT, f"{value.isoformat()}T00:00:00Z".encode()
-        elif hasattr(value, "item"):
-            # Scalars of NumPy.
-            return key_values(tuple(part.item() if hasattr(part, "item") else part for part in values))
+        elif (plain := _plain(value)) is not value:
+            return key_values(tuple(plain if part is value else part for part in values))
         else:
             raise TypeError(f"a key cannot be a {type(value).__name__}")
         if data is not None:

@@ -855,6 +855,60 @@ class Writing(unittest.TestCase):
             with self.subTest(str(condition)):
                 self.assertEqual(dataset.to_table(filter=condition).to_pylist(), rows.filter(condition).to_pylist())
 
+    def test_parameters_of_sql_equal_the_values_of_their_columns(self):
+        import pyarrow
+
+        utc, moment, decimals = datetime.timezone.utc, datetime.datetime(2024, 1, 2, 3, 4, 5, 600000), decimal.Decimal
+        zone = datetime.timezone(datetime.timedelta(hours=5))
+        columns = {
+            "day": pyarrow.array([datetime.date(2024, 1, 2), datetime.date(2024, 5, 2), None]),
+            "at": pyarrow.array([moment, datetime.datetime(2024, 1, 2), datetime.datetime(1969, 12, 31, 23, 59, 59, 1)]),
+            "zoned": pyarrow.array([moment, moment.replace(microsecond=0), None], pyarrow.timestamp("us", "UTC")),
+            "price": pyarrow.array([decimals("1.10"), decimals(2), None], pyarrow.decimal128(10, 2)),
+            "long": pyarrow.array([decimals("12345678901234567890.10"), decimals(2), decimals("-0.01")], pyarrow.decimal128(30, 2)),
+            "unsigned": pyarrow.array([1, 2**64 - 1, 2**63], pyarrow.uint64()),
+        }
+        operators = {"=": lambda a, b: a == b, "<": lambda a, b: a < b, ">=": lambda a, b: a >= b}
+        values = {
+            "day": [datetime.date(2024, 1, 2), datetime.date(2024, 2, 1)],
+            "at": [moment, datetime.datetime(2024, 1, 2), moment.replace(microsecond=600001), datetime.datetime(1969, 12, 31, 23, 59, 59, 1)],
+            "zoned": [moment.replace(tzinfo=utc), moment.replace(tzinfo=utc, microsecond=0).astimezone(zone)],
+            "price": [decimals("1.1"), decimals("1.100"), decimals(2), decimals("1.11")],
+            "long": [decimals(text) for text in ("12345678901234567890.1", "12345678901234567890.11", "2", "-0.01", "1E+3")],
+            "unsigned": [decimals(1), decimals(2**64 - 1), decimals(2**63)],
+        }
+        columns["n"] = pyarrow.array(range(3))
+        with self.db.write() as transaction:
+            transaction["t"].append(pyarrow.table(columns))
+        for name, given in values.items():
+            for value, (operator, holds) in itertools.product(given, operators.items()):
+                expected = [n for n, one in enumerate(columns[name].to_pylist()) if one is not None and holds(one, value)]
+                found = self.db.sql(f"SELECT n FROM t WHERE {name} {operator} ? ORDER BY n", parameters=[value])
+                self.assertEqual([row["n"] for row in found], expected, (name, operator, value))
+        # A number also in expressions.
+        self.assertEqual(len(self.db.sql("SELECT 1 FROM t WHERE price * 2 > ?", parameters=[decimals("2.5")]).to_arrow()), 1)
+        for value in (datetime.time(1, 2), datetime.timedelta(1), [1], object()):
+            with self.assertRaisesRegex(TypeError, 'parameter "1" cannot be a'):
+                self.db.sql("SELECT ?", parameters=[value])
+
+    @needs("numpy", "pandas")
+    def test_times_of_numpy_and_pandas_are_parameters_of_sql(self):
+        import numpy
+        import pandas
+
+        for value, expected in (
+            (numpy.datetime64("2024-01-02T03:04:05.600000000"), "2024-01-02 03:04:05.6"),
+            (numpy.datetime64("2024-01-02T03:04:05.123456789"), "2024-01-02 03:04:05.123456789"),
+            (numpy.datetime64("2024-01-02T03"), "2024-01-02 03:00:00"), (numpy.datetime64("2024-01-02"), "2024-01-02"),
+            (numpy.datetime64("2024"), "2024-01-01"), (numpy.datetime64("NaT"), None), (pandas.NaT, None),
+            (pandas.Timestamp("2024-01-02T03:04:05.000000120+02:00"), "2024-01-02 01:04:05.00000012"),
+            ("2024-01-02T03:04:05.60", "2024-01-02T03:04:05.60"), (numpy.int8(3), 3), (numpy.bool_(True), 1), (numpy.str_("a"), "a"),
+        ):
+            self.assertEqual([row["v"] for row in firn.sql("SELECT ? AS v", parameters=[value])], [expected], repr(value))
+        for value in (numpy.timedelta64(3, "s"), numpy.array([1, 2])):
+            with self.assertRaises(TypeError):
+                firn.sql("SELECT ?", parameters=[value])
+
     def test_a_commit_without_changes_makes_no_version(self):
         import pyarrow
 
