@@ -68,13 +68,12 @@ class TableDataset(pyarrow.dataset.Dataset):
         """Returns a scanner of some columns and rows, with the methods and options of pyarrow's."""
         names, where, filter = None, None, self._and(filter)
         if filter is not None:
-            translated = ArrowFilter(str(filter), self._schema)
+            translated = ArrowFilter(filter, self._schema, self._table.column_kinds)
             where = translated.predicate()
             if translated.is_exact:
                 filter = None
         if isinstance(columns, list):
-            written = "" if filter is None else str(filter)
-            names = [name for name in self._schema.names if name in columns or name in written]
+            names = self._read(columns, filter)
         if filter is None and isinstance(columns, list) and len(set(columns)) == len(columns):
             return PlainScanner(self._table.scan(columns, where, dictionaries=self._dictionaries))
         reader = self._table.scan(names, where, dictionaries=self._dictionaries).to_reader()
@@ -82,6 +81,15 @@ class TableDataset(pyarrow.dataset.Dataset):
         return pyarrow.dataset.Scanner.from_batches(
             reader, columns=columns, filter=filter, **known
         )
+
+    def _read(self, columns: list[str], filter: Any) -> list[str] | None:
+        """Returns the columns to read for those of a result and for a filter; None for all."""
+        written = "" if filter is None else str(filter)
+        if "FieldPath(" in written:
+            # A column by its position, which is that in the whole schema.
+            return None
+        # The text has the name of each column of the filter as it is, and possibly others.
+        return [name for name in self._schema.names if name in columns or name in written]
 
     def count_rows(self, filter: Any = None, **options: Any) -> int:
         """Returns the number of rows that match."""

@@ -16,7 +16,7 @@ from ._predicates import ArrowFilter
 
 def pushed(filter: Any, folder: Folder) -> tuple[str | None, bool]:
     """Returns a predicate that matches at least the rows of a pyarrow expression, and whether it matches exactly these."""
-    translated = ArrowFilter(str(filter), folder.schema)
+    translated = ArrowFilter(filter, folder.schema, folder.column_kinds)
     where = translated.predicate()
     if where is not None:
         try:
@@ -41,8 +41,7 @@ class FolderDataset(TableDataset):
             if is_exact:
                 filter = None
         if isinstance(columns, list):
-            written = "" if filter is None else str(filter)
-            names = [name for name in self._schema.names if name in columns or name in written]
+            names = self._read(columns, filter)
         known = {key: options[key] for key in ("batch_size", "use_threads", "memory_pool") if key in options}
         reader = self._folder.scan(names, where).to_reader()
         return pyarrow.dataset.Scanner.from_batches(reader, columns=columns, filter=filter, **known)

@@ -6,17 +6,21 @@ Parts that cannot be translated are left out.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import datetime
+import decimal
+import itertools
 import json
+import operator
 import re
-from typing import Any
+from typing import Any, Callable, Mapping, Sequence
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TOKEN = re.compile(
     r"""\s*(?:(?P<open>\()|(?P<close>\))|(?P<op>==|!=|<=|>=|<|>)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>[^\s()"=<>!,{}\[\]]+))"""
 )
-_INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 
 
 def name(column: str) -> str | None:
@@ -35,18 +39,30 @@ def text(value: str) -> str | None:
 
 
 class ArrowFilter:
-    """Reads the text of a pyarrow expression, which is the only form of it that can be read without another library."""
+    """Translates an expression of pyarrow.
 
-    def __init__(self, expression: str, schema: Any) -> None:
+    An expression has no other public form than its text, in which a column can look like a value, and a value like one of another
+    type. The parts that the text seems to have are therefore put together again, with each type that the values can have: the
+    translation is used only if one of the results is the same expression.
+    """
+
+    def __init__(self, expression: Any, schema: Any, kinds: Mapping[str, str]) -> None:
+        """`kinds` are the kinds of the columns that have single values; `"day"` for dates without a time."""
+        self._wanted = expression
         self._types = {
-            field.name: str(field.type.value_type if hasattr(field.type, "index_type") else field.type) for field in schema
+            field.name: field.type.value_type if hasattr(field.type, "index_type") else field.type
+            for field in schema
+            if field.name in kinds
         }
+        self._kinds = kinds
         self._tokens: list[tuple[str, str]] = []
+        # For each comparison in the order of the text, what it can be.
+        self._choices: list[list[_Comparison]] = []
         # Whether the predicate matches exactly the rows of the expression.
         self.is_exact = True
-        at = 0
-        while at < len(expression):
-            found = _TOKEN.match(expression, at)
+        written, at = str(expression), 0
+        while at < len(written):
+            found = _TOKEN.match(written, at)
             if found is None:
                 self._tokens = []
                 break
@@ -57,13 +73,25 @@ class ArrowFilter:
 
     def predicate(self) -> str | None:
         """Returns a predicate that matches at least the rows of the expression; None for all rows."""
+        found = None
         try:
-            found = self._expression()
-            if self._at == len(self._tokens) and found is not None:
-                return found
-        except (IndexError, ValueError):
+            join = self._expression()
+            if self._at == len(self._tokens):
+                found = self._chosen(join)
+        except (IndexError, ValueError, RecursionError):
             pass
-        self.is_exact = False
+        if found is None:
+            self.is_exact = False
+            return None
+        text, self.is_exact = found.predicate, found.is_exact
+        return text
+
+    def _chosen(self, join: _Join) -> _Part | None:
+        """Returns the translation of the choice of comparisons that is the expression."""
+        uniform = ([of[min(i, len(of) - 1)] for of in self._choices] for i in range(max(map(len, self._choices), default=0)))
+        for choice in itertools.islice(itertools.chain(uniform, itertools.product(*self._choices)), _MOST_CHOICES):
+            if join([one.expression for one in choice], _both, _either).equals(self._wanted):
+                return join([one.part for one in choice], _Part.both, _Part.either)
         return None
 
     def _next(self, kind: str | None = None) -> str:
@@ -73,56 +101,152 @@ class ArrowFilter:
         self._at += 1
         return value
 
-    def _expression(self) -> str | None:
+    def _expression(self) -> _Join:
+        """Returns a function that joins one thing for each comparison as the expression does."""
         kind, value = self._tokens[self._at]
         if kind == "open":
             self._next()
             left = self._expression()
             kind, word = self._tokens[self._at]
-            if kind == "close":
-                self._next()
-                return left
-            if kind != "word" or word not in ("and", "or", "and_kleene", "or_kleene"):
-                raise ValueError(word)
             self._next()
+            if kind == "close":
+                return left
+            if kind != "word" or word not in ("and", "or"):
+                raise ValueError(word)
             right = self._expression()
             self._next("close")
-            if word.startswith("and"):
-                parts = [part for part in (left, right) if part is not None]
-                self.is_exact = self.is_exact and len(parts) == 2
-                return f"({' AND '.join(parts)})" if parts else None
-            return f"({left} OR {right})" if left is not None and right is not None else None
+            if word == "and":
+                return lambda parts, both, either: both(left(parts, both, either), right(parts, both, either))
+            return lambda parts, both, either: either(left(parts, both, either), right(parts, both, either))
         column = self._next("word")
         if column == "is_valid" and self._tokens[self._at][0] == "open":
             self._next()
-            inner = self._next("word")
+            choices = self._validity(self._next("word"))
             self._next("close")
-            written = name(inner)
-            return f"{written} != nil" if inner in self._types and written else None
-        if column not in self._types:
-            raise ValueError(column)
-        operator = self._next("op")
-        kind, value = self._tokens[self._at]
-        if kind not in ("text", "word"):
+        else:
+            operator = self._next("op")
+            kind, value = self._tokens[self._at]
+            self._next()
+            choices = self._comparisons(column, operator, kind, value)
+        if not choices:
             raise ValueError(value)
-        self._next()
-        literal, written = self._literal(self._types[column], kind, value), name(column)
-        # A row without a value is different from every value in Firn, and unknown in Arrow.
-        self.is_exact = self.is_exact and operator != "!="
-        if literal is None or written is None:
-            return None
-        comparison = f"{written} {operator} {literal}"
-        # A row without a text is less than every text in Firn, and unknown in Arrow.
-        return f"({comparison} AND {written} != nil)" if kind == "text" and operator in ("<", "<=") else comparison
+        number = len(self._choices)
+        self._choices.append(choices)
+        return lambda parts, both, either: parts[number]
 
-    def _literal(self, type_name: str, kind: str, value: str) -> str | None:
-        if kind == "text":
-            return text(value[1:-1]) if type_name == "string" else None
-        if type_name in _INTEGERS or type_name == "double" or type_name.startswith("decimal"):
-            return value if _NUMBER.fullmatch(value) else None
-        if type_name == "date32[day]":
-            return f"{value}@00:00:00" if _DATE.fullmatch(value) else None
-        return value if type_name == "bool" and value in ("true", "false") else None
+    def _validity(self, column: str) -> list[_Comparison]:
+        import pyarrow.compute
+
+        written = name(column) if column in self._types else None
+        part = _Part(None, False) if written is None else _Part(f"{written} != nil", True)
+        return [_Comparison(pyarrow.compute.field(column).is_valid(), part)]
+
+    def _comparisons(self, column: str, operator: str, kind: str, value: str) -> list[_Comparison]:
+        import pyarrow.compute
+
+        if kind not in ("text", "word") or column not in self._types:
+            raise ValueError(column)
+        compare, field, written = _OPERATORS[operator], pyarrow.compute.field(column), name(column)
+        made = []
+        for scalar in _scalars(self._types[column], kind, value):
+            literal = _literal(self._types[column], self._kinds[column], scalar, value)
+            part = _Part(None, False)
+            if literal is not None and written is not None:
+                comparison = f"{written} {operator} {literal}"
+                if kind == "text" and operator in ("<", "<="):
+                    # A row without a text is less than every text in Firn, and unknown in Arrow.
+                    comparison = f"({comparison} AND {written} != nil)"
+                # A row without a value is different from every value in Firn, and unknown in Arrow.
+                part = _Part(comparison, operator != "!=")
+            made.append(_Comparison(compare(field, scalar), part))
+        return made
+
+
+@dataclasses.dataclass(frozen=True)
+class _Part:
+    """A predicate that matches at least the rows of a part of an expression, None for all rows, and whether it matches these
+    exactly."""
+
+    predicate: str | None
+    is_exact: bool
+
+    def both(self, other: _Part) -> _Part:
+        parts = [part for part in (self.predicate, other.predicate) if part is not None]
+        return _Part(f"({' AND '.join(parts)})" if parts else None, self.is_exact and other.is_exact)
+
+    def either(self, other: _Part) -> _Part:
+        if self.predicate is None or other.predicate is None:
+            return _Part(None, False)
+        return _Part(f"({self.predicate} OR {other.predicate})", self.is_exact and other.is_exact)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Comparison:
+    """A comparison that a part of a text can be: as an expression of pyarrow, and its translation."""
+
+    expression: Any
+    part: _Part
+
+
+_Join = Callable[[Sequence[Any], Callable[[Any, Any], Any], Callable[[Any, Any], Any]], Any]
+_both, _either = operator.and_, operator.or_
+_OPERATORS = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+# Longer filters with values of several types are left to pyarrow.
+_MOST_CHOICES = 300
+# Doubles are compared as integers and decimals are within these bounds.
+_EXACT_INTEGERS, _EXACT_DIGITS = 2**53, 15
+
+
+def _scalars(type: Any, kind: str, value: str) -> list[Any]:
+    """Returns the scalars that a text in a comparison with a column of a type can be, the most frequent first."""
+    import pyarrow
+
+    if kind == "text":
+        return [pyarrow.scalar(value[1:-1], other) for other in (pyarrow.string(), pyarrow.large_string())]
+    made: list[Any] = []
+    if value in ("true", "false"):
+        made.append((value == "true", pyarrow.bool_()))
+    elif _DATE.fullmatch(value):
+        made.append((datetime.date.fromisoformat(value), pyarrow.date32()))
+    elif _NUMBER.fullmatch(value):
+        number = decimal.Decimal(value)
+        if number == number.to_integral_value() and abs(number) < 2**64:
+            whole = [type] if pyarrow.types.is_integer(type) else []
+            made += [(int(number), other) for other in [pyarrow.int64(), *whole, pyarrow.int32(), pyarrow.uint64()]]
+        if pyarrow.types.is_decimal(type):
+            made += [(number, type), (number, None)]
+        made.append((float(value), pyarrow.float64()))
+    scalars = []
+    for plain, other in made:
+        with contextlib.suppress(ValueError, OverflowError, pyarrow.ArrowException):
+            scalar = pyarrow.scalar(plain, other)
+            if not any(scalar.equals(known) for known in scalars):
+                scalars.append(scalar)
+    return scalars
+
+
+def _literal(type: Any, kind: str, scalar: Any, written: str) -> str | None:
+    """Returns a scalar in a predicate, None if Firn does not compare it with values of a kind as Arrow does with those of a type."""
+    import pyarrow
+
+    of, is_number = pyarrow.types, kind in ("int", "double", "decimal128")
+    if of.is_string(scalar.type) or of.is_large_string(scalar.type):
+        return text(scalar.as_py()) if kind == "string" and of.is_string(type) else None
+    if of.is_date32(scalar.type):
+        return day(scalar.as_py()) if kind == "day" and of.is_date32(type) else None
+    if of.is_boolean(scalar.type):
+        return written if kind == "bool" else None
+    if of.is_decimal(type) and is_number:
+        # Arrow compares a decimal and a double as doubles. Doubles stand for decimals of few digits.
+        if of.is_floating(scalar.type):
+            return written if kind == "double" and len(decimal.Decimal(written).as_tuple().digits) <= _EXACT_DIGITS else None
+        return written if kind != "double" or len(decimal.Decimal(written).as_tuple().digits) <= _EXACT_DIGITS else None
+    if (of.is_integer(type) or of.is_float64(type)) and is_number:
+        is_exact = of.is_floating(type) == of.is_floating(scalar.type) or abs(scalar.as_py()) < _EXACT_INTEGERS
+        return written if is_exact and not of.is_decimal(scalar.type) else None
+    return None
 
 
 _POLARS = {"Gt": ">", "GtEq": ">=", "Lt": "<", "LtEq": "<=", "Eq": "==", "NotEq": "!="}

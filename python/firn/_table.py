@@ -355,6 +355,11 @@ class Table(_Readable):
         """The number of segments, the parts of up to 65,536 rows that `scan` can be restricted to."""
         return lib.firn_table_segment_count(self._pointer)
 
+    @property
+    def column_kinds(self) -> dict[str, str]:
+        """The kinds of the columns that have single values; `"day"` for dates without a time."""
+        return {column.name: "day" if column.is_day else column.kind for column in self.schema if column.collection is None}
+
     def __len__(self) -> int:
         """The number of rows."""
         return lib.firn_table_row_count(self._pointer)
@@ -449,10 +454,7 @@ class Table(_Readable):
         """Returns the table as a Polars lazy frame, which pushes columns, filters and limits into scans."""
         from ._lazy import lazy_frame
 
-        kinds = {
-            column.name: "day" if column.is_day else column.kind for column in self.schema if column.collection is None
-        }
-        return lazy_frame(self, kinds, views=True)
+        return lazy_frame(self, self.column_kinds, views=True)
 
     def __getitem__(self, key: Any) -> dict[str, Any]:
         """Returns the row with a primary key; a tuple if the key has several columns.

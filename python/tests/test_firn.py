@@ -22,6 +22,7 @@ import warnings
 from pathlib import Path
 
 import firn
+from firn import _predicates
 
 SAMPLE = os.environ.get("FIRN_SAMPLE", "")
 FIXTURES = Path(os.environ.get("FIRN_FIXTURES", Path(__file__).parents[2] / "Tests/Fixtures/firn"))
@@ -871,7 +872,7 @@ class Writing(unittest.TestCase):
         operators = {"=": lambda a, b: a == b, "<": lambda a, b: a < b, ">=": lambda a, b: a >= b}
         values = {
             "day": [datetime.date(2024, 1, 2), datetime.date(2024, 2, 1)],
-            "at": [moment, datetime.datetime(2024, 1, 2), moment.replace(microsecond=600001), datetime.datetime(1969, 12, 31, 23, 59, 59, 1)],
+            "at": [moment, datetime.datetime(2024, 1, 2), moment.replace(microsecond=600001), columns["at"][2].as_py()],
             "zoned": [moment.replace(tzinfo=utc), moment.replace(tzinfo=utc, microsecond=0).astimezone(zone)],
             "price": [decimals("1.1"), decimals("1.100"), decimals(2), decimals("1.11")],
             "long": [decimals(text) for text in ("12345678901234567890.1", "12345678901234567890.11", "2", "-0.01", "1E+3")],
@@ -908,6 +909,59 @@ class Writing(unittest.TestCase):
         for value in (numpy.timedelta64(3, "s"), numpy.array([1, 2])):
             with self.assertRaises(TypeError):
                 firn.sql("SELECT ?", parameters=[value])
+
+    def test_filters_of_a_dataset_are_those_of_pyarrow_whatever_the_names_of_columns(self):
+        import pyarrow.compute
+        import pyarrow.dataset
+
+        chance, field, decimals = random.Random(3), pyarrow.compute.field, decimal.Decimal
+        numbers = ["x", "2022", "7", "FieldPath(0)", "is_valid", "and", "odd name", 'a"b', "`"]
+        texts, days, bools = ["s", '"41"', "41", "(x > 3)"], ["2024-01-02", "d"], ["true", "b"]
+        rows = pyarrow.table({
+            **{name: [chance.choice([None, *range(10)]) for _ in range(200)] for name in numbers},
+            **{name: [chance.choice([None, "A", "B", "41", ""]) for _ in range(200)] for name in texts},
+            **{name: [chance.choice([None, datetime.date(2024, 1, 2), datetime.date(2023, 5, 6)]) for _ in range(200)] for name in days},
+            **{name: [chance.choice([None, True, False]) for _ in range(200)] for name in bools},
+            "f": [chance.choice([None, 0.1 + 0.2, 0.3, 7.0, float("nan")]) for _ in range(200)],
+        })
+        decimal_types = [pyarrow.decimal128(*digits) for digits in ((10, 2), (30, 2), (38, 2))]
+        for i, kind in enumerate(decimal_types):
+            prices = [chance.choice([None, decimals("1.10"), decimals("5.00"), decimals(7), decimals("-3.25")]) for _ in range(200)]
+            rows = rows.append_column(f"price{i}", pyarrow.array(prices, kind))
+        with self.db.write() as transaction:
+            transaction["t"].append(rows)
+        operators = ["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
+        whole = [2022, 3, pyarrow.scalar(7, pyarrow.int32()), 3.5, 7.0]
+        prices = [pyarrow.scalar(decimals("5.00"), kind) for kind in decimal_types] + [decimals("1.10")]
+
+        def condition():
+            column, given = chance.choice([
+                (chance.choice(numbers), [*whole, field(chance.choice(numbers)), field(chance.randrange(9))]),
+                (chance.choice(texts), ["A", "41", b"A", field(chance.choice(texts)), pyarrow.scalar("B", pyarrow.large_string())]),
+                (chance.choice(days), [datetime.date(2024, 1, 2), field(chance.choice(days))]),
+                (chance.choice(bools), [True, False, field(chance.choice(bools))]),
+                ("f", [0.1 + 0.2, 0.3, 1]),
+                (f"price{chance.randrange(3)}", prices),
+                (chance.randrange(9), whole),
+            ])
+            found = getattr(field(column), chance.choice(operators))(chance.choice(given))
+            return chance.choice([found] * 8 + [field(column).is_valid(), ~found, field(column).is_null()])
+
+        plain, table = pyarrow.dataset.dataset(rows), self.db["t"]
+        datasets = [table.to_dataset(), table.to_dataset(dictionaries=True), firn.open_folder(self.db.path).to_dataset()]
+        pushed = 0
+        for number in range(600):
+            filter, columns = condition(), chance.choice([None, chance.sample(rows.column_names, 2), ["x"], []])
+            for _ in range(chance.randrange(3)):
+                other = condition()
+                filter = filter & other if chance.random() < 0.5 else filter | other
+            with self.subTest(str(filter)):
+                expected = plain.to_table(columns=columns, filter=filter)
+                found = datasets[number % 3].to_table(columns=columns, filter=filter)
+                self.assertEqual(found.num_rows, expected.num_rows)
+                self.assertEqual(str(found.to_pylist()), str(expected.to_pylist()))
+            pushed += _predicates.ArrowFilter(filter, rows.schema, table.column_kinds).predicate() is not None
+        self.assertGreater(pushed, 100)
 
     def test_a_commit_without_changes_makes_no_version(self):
         import pyarrow
