@@ -9,6 +9,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.dataset
 
+from ._dataset_file import children
 from ._predicates import ArrowFilter
 from ._table import Scan, Table
 
@@ -48,16 +49,24 @@ class PlainScanner:
         return sum(batch.num_rows for batch in Scan(self._scan.table, [], self._scan.where).to_reader())
 
 
-class TableDataset(pyarrow.dataset.Dataset):
+class TableDataset(pyarrow.dataset.UnionDataset):
     """A table as a pyarrow dataset. Filters are translated to predicates as far as possible; pyarrow applies the
-    others."""
+    others.
 
-    def __init__(self, table: Table, dictionaries: bool = False) -> None:
-        # The initializer of the base class is for datasets of Arrow's C++ library.
+    Functions that are given the dataset and read it by Arrow's C++ library alone, such as those of `pyarrow.acero`, read
+    all rows into memory, as a union of one file.
+    """
+
+    def __init__(self, table: Table, dictionaries: bool = False, filter: Any = None) -> None:
+        def read() -> pyarrow.RecordBatchReader:
+            return (table.scan(dictionaries=True) if dictionaries else table).to_reader()
+
         self._table = table
         self._dictionaries = dictionaries
-        self._filter: Any = None
+        self._filter = filter
         self._schema = pyarrow.schema(table.scan(dictionaries=True) if dictionaries else table)
+        # Not with methods of this object, which would keep it.
+        super().__init__(self._schema, children(self._schema, read, filter))
 
     @property
     def schema(self) -> pyarrow.Schema:
@@ -113,7 +122,7 @@ class TableDataset(pyarrow.dataset.Dataset):
         """Returns the rows at some positions as a table."""
         return self.to_table(**options).take(indices)
 
-    # The methods of the base class read a dataset of Arrow's C++ library, which this is not.
+    # The methods of the base class would read all columns into memory.
 
     def _and(self, filter: Any) -> Any:
         if filter is None or self._filter is None:
@@ -122,9 +131,7 @@ class TableDataset(pyarrow.dataset.Dataset):
 
     def filter(self, expression: Any) -> TableDataset:
         """Returns the dataset of the rows that also match an expression."""
-        out = copy.copy(self)
-        out._filter = self._and(expression)
-        return out
+        return type(self)(self._table, self._dictionaries, self._and(expression))
 
     def _in_memory(self) -> pyarrow.dataset.InMemoryDataset:
         return pyarrow.dataset.InMemoryDataset(self.to_table())
@@ -153,13 +160,11 @@ class TableDataset(pyarrow.dataset.Dataset):
         raise NotImplementedError("a table of Firn has no fragments")
 
     def replace_schema(self, schema: pyarrow.Schema) -> Any:
-        """Not supported: the schema is that of the table."""
-        raise NotImplementedError("the schema of a table of Firn cannot be replaced")
+        """Returns a dataset with another schema, in which columns are added and left out by name."""
+        return copy.copy(self) if schema.equals(self._schema) else super().replace_schema(schema)
 
     def __copy__(self) -> TableDataset:
-        out = type(self).__new__(type(self))
-        out.__dict__.update(self.__dict__)
-        return out
+        return type(self)(self._table, self._dictionaries, self._filter)
 
     def __reduce__(self) -> Any:
         raise TypeError("a dataset of Firn cannot be pickled: pass the path and the version of its file")

@@ -29,8 +29,8 @@ def pushed(filter: Any, folder: Folder) -> tuple[str | None, bool]:
 class FolderDataset(TableDataset):
     """A folder as a pyarrow dataset."""
 
-    def __init__(self, folder: Folder) -> None:
-        super().__init__(folder)  # type: ignore[arg-type]
+    def __init__(self, folder: Folder, dictionaries: bool = False, filter: Any = None) -> None:
+        super().__init__(folder, dictionaries, filter)  # type: ignore[arg-type]
         self._folder = folder
 
     def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:

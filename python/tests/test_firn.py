@@ -19,6 +19,7 @@ import tempfile
 import threading
 import unittest
 import warnings
+import weakref
 from pathlib import Path
 
 import firn
@@ -1104,6 +1105,46 @@ class Writing(unittest.TestCase):
         self.assertEqual((some.count_rows(), dataset.count_rows(), some.head(1)["k"].to_pylist()), (3, 4, [3]))
         self.assertEqual(dataset.take([3, 0])["k"].to_pylist(), [4, 3])
         self.assertEqual(str(dataset.partition_expression), "true")
+
+    def test_functions_of_arrow_that_read_a_dataset_by_themselves_have_its_rows(self):
+        import pyarrow.acero
+        import pyarrow.dataset
+
+        rows = pyarrow.table({"k": list(range(70_000)), "v": [f"v{n % 5 if n < 66_000 else n % 7}" for n in range(70_000)]})
+        with self.db.write() as transaction:
+            transaction["t"].append(rows)
+        table, field = self.db["t"], pyarrow.dataset.field
+        few = pyarrow.dataset.dataset(pyarrow.table({"k": [69_999, 1], "w": [1, 2]}))
+
+        def read(dataset):
+            scan = pyarrow.acero.Declaration("scan", pyarrow.acero.ScanNodeOptions(dataset)).to_table()
+            joined = few.join(dataset, "k", join_type="inner").sort_by("k").to_table()
+            return (
+                sorted(pyarrow.dataset.Scanner.from_dataset(dataset, columns=["k"]).to_table()["k"].to_pylist()),
+                pyarrow.dataset.Scanner.from_dataset(dataset, filter=field("v") == "v3").count_rows(),
+                # More than Arrow has threads for files.
+                pyarrow.dataset.UnionDataset(dataset.schema, [dataset] * 20).count_rows(),
+                pyarrow.dataset.dataset([dataset, pyarrow.dataset.dataset(pyarrow.table({"new": [1]}))]).count_rows(),
+                (scan.num_rows, joined.column("v").cast("string").to_pylist()),
+            )
+
+        for filter in (None, field("k") > 65_000, field("k") * 2 > 9):
+            plain = pyarrow.dataset.dataset(rows)
+            made = [table.to_dataset(), table.to_dataset(dictionaries=True), firn.open_folder(self.path).to_dataset()]
+            if filter is not None:
+                plain, *made = (dataset.filter(filter) for dataset in [plain, *made])
+                # A union of pyarrow leaves out the filters of its parts.
+                plain = pyarrow.dataset.dataset(plain.to_table())
+            for dataset in made:
+                self.assertEqual(read(dataset), read(plain), (dataset, filter))
+                self.assertEqual(dataset.replace_schema(dataset.schema).count_rows(), plain.count_rows())
+        # No cycle keeps the table, and with it the file.
+        gc.disable()
+        try:
+            kept = weakref.ref(firn.open(self.path)["t"].to_dataset().filter(field("k") > 1)._table)
+            self.assertIsNone(kept())
+        finally:
+            gc.enable()
 
     def test_numbers_in_each_layout_of_arrow(self):
         import pyarrow
