@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 import threading
 import warnings
 import weakref
 from ctypes import byref, c_size_t, c_void_p, create_string_buffer
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence, Union
 
 from ._errors import ClosedError, ExistsError, NotFoundError
 from ._library import Handle, call, encode, lib, take_text
@@ -29,13 +30,30 @@ def _time(nanoseconds: int) -> datetime.datetime:
     return epoch + datetime.timedelta(microseconds=nanoseconds // 1000)
 
 
+# A number, a tag, or a time as text or an object.
+Version = Union[int, str, datetime.date]
+_FRACTION = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.)(\d{1,8})(Z|[+-]\d\d:?\d\d)?")
+
+
+def version_text(version: Version) -> str:
+    """Returns a version for C. A time with a fraction is the last moment with these digits, because the time of a version has
+    more digits than Python shows."""
+    if isinstance(version, datetime.datetime):
+        if version.tzinfo is not None:
+            version = version.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+        text = version.isoformat()
+        version = (text if "." in text else text + ".000000") + "Z"
+    found = _FRACTION.fullmatch(str(version))
+    return str(version) if found is None else found[1] + found[2].ljust(9, "9") + (found[3] or "")
+
+
 class _Version:
     """A pinned version, and the tables of it that were asked for."""
 
-    def __init__(self, database: Handle, version: int | str | None) -> None:
-        wanted = None if version is None else encode(str(version))
+    def __init__(self, database: Handle, version: Version | None) -> None:
         self.pin = Handle(lib.firn_snapshot_free)
         snapshot = self.pin.handle
+        wanted = None if version is None else encode(version_text(version))
         call(lib.firn_snapshot_open, database.handle, wanted, byref(snapshot))
         self.tables: dict[str, Table] = {}
         self.number: int = lib.firn_snapshot_version(snapshot)
@@ -53,7 +71,7 @@ class Database(Mapping[str, Table]):
     def __init__(
         self,
         path: str | os.PathLike[str],
-        version: int | str | None = None,
+        version: Version | None = None,
         key: bytes | str | None = None,
         _create: bool = False,
     ):
@@ -159,10 +177,10 @@ class Database(Mapping[str, Table]):
         self._active = weakref.ref(transaction)
         return transaction
 
-    def tag(self, name: str, version: int | str | None = None) -> None:
+    def tag(self, name: str, version: Version | None = None) -> None:
         """Names a version, which is then kept until the tag is deleted; None for the version of this database. A tag that
         exists is moved."""
-        writing, wanted = self._writing(), encode(str(self.version if version is None else version))
+        writing, wanted = self._writing(), encode(version_text(self.version if version is None else version))
         call(lib.firn_tag, writing.handle, encode(name), wanted)
 
     def untag(self, name: str) -> None:
@@ -184,7 +202,7 @@ class Database(Mapping[str, Table]):
             version["time"] = _time(version["time"])
         return versions
 
-    def _pin(self, version: int | str | None) -> _Version:
+    def _pin(self, version: Version | None) -> _Version:
         # In a variable: another thread may close the database during the call.
         held = self._writable or self._held()
         return _Version(held, version)
@@ -249,7 +267,7 @@ class Database(Mapping[str, Table]):
         pin = self._pinned()
         return _time(lib.firn_snapshot_time(pin.handle))
 
-    def refresh(self, version: int | str | None = None) -> Database:
+    def refresh(self, version: Version | None = None) -> Database:
         """Moves to another version, by default the newest. Tables that were taken before keep theirs. Returns itself.
 
         Raises:
@@ -350,12 +368,12 @@ class Database(Mapping[str, Table]):
         return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
-def open(path: str | os.PathLike[str], version: int | str | None = None, key: bytes | str | None = None) -> Database:
+def open(path: str | os.PathLike[str], version: Version | None = None, key: bytes | str | None = None) -> Database:
     """Opens a .firn file for reading.
 
     Args:
         path: the path of the file.
-        version: the number of a version, a tag, or a time such as "2026-11-29T12:00"; None for the newest.
+        version: the number of a version, a tag, or a time such as "2026-11-29T12:00", also a `datetime`; None for the newest.
         key: the key of an encrypted file, as 64 bytes or 128 hexadecimal digits. Without it, the environment variable
             `FIRN_KEY` is used for encrypted files.
 

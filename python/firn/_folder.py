@@ -10,7 +10,7 @@ import uuid
 import weakref
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
-from ._database import Database
+from ._database import Database, Version
 from ._errors import Error, NotFoundError, SchemaError, UsageError
 from ._html import first_rows
 from ._partitions import Partitions, split
@@ -61,7 +61,7 @@ class Folder(_Readable):
         self,
         source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         type: str | None = None,
-        version: int | str | None = None,
+        version: Version | None = None,
         key: bytes | str | None = None,
         _versions: Sequence[tuple[str, int]] | None = None,
     ) -> None:
@@ -392,7 +392,7 @@ def _wider(one: Any, other: Any) -> Any:
 def open_folder(
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     type: str | None = None,
-    version: int | str | None = None,
+    version: Version | None = None,
     key: bytes | str | None = None,
 ) -> Folder:
     """Opens several .firn files as one table. Needs pyarrow.

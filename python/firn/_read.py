@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Sequence
 
-from ._database import Database
+from ._database import Database, Version
 from ._errors import UsageError
 from ._table import Table
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-def _table(path: str | os.PathLike[str], type: str | None, version: int | str | None, key: bytes | str | None) -> Table:
+def _table(path: str | os.PathLike[str], type: str | None, version: Version | None, key: bytes | str | None) -> Table:
     database = Database(path, version, key)
     if type is not None:
         return database[type]
@@ -30,7 +30,7 @@ def read_table(
     where: str | None = None,
     *,
     type: str | None = None,
-    version: int | str | None = None,
+    version: Version | None = None,
     key: bytes | str | None = None,
 ) -> pyarrow.Table:
     """Returns rows of a .firn file as a pyarrow table.
@@ -40,7 +40,7 @@ def read_table(
         columns: the names of the columns; None for all.
         where: a predicate in Firn's query language.
         type: the type, if the file has several.
-        version: the number of a version, a tag, or a time such as "2026-11-29T12:00"; None for the newest.
+        version: the number of a version, a tag, or a time such as "2026-11-29T12:00", also a `datetime`; None for the newest.
         key: the key of an encrypted file.
     """
     return _table(path, type, version, key).scan(columns, where).to_arrow()
@@ -52,7 +52,7 @@ def read_pandas(
     where: str | None = None,
     *,
     type: str | None = None,
-    version: int | str | None = None,
+    version: Version | None = None,
     key: bytes | str | None = None,
     **options: Any,
 ) -> pandas.DataFrame:
@@ -66,7 +66,7 @@ def read_polars(
     where: str | None = None,
     *,
     type: str | None = None,
-    version: int | str | None = None,
+    version: Version | None = None,
     key: bytes | str | None = None,
 ) -> polars.DataFrame:
     """Returns rows of a .firn file as a Polars frame. Arguments: see `read_table`."""
@@ -77,7 +77,7 @@ def scan_polars(
     path: str | os.PathLike[str],
     *,
     type: str | None = None,
-    version: int | str | None = None,
+    version: Version | None = None,
     key: bytes | str | None = None,
 ) -> polars.LazyFrame:
     """Returns a Polars lazy frame of a .firn file, which pushes columns, filters and limits into scans."""

@@ -16,6 +16,7 @@ import dask.dataframe
 import pandas
 import pyarrow
 
+from ._database import Version
 from ._folder import Folder
 from ._parts import Job, Part
 from ._work import Work
@@ -30,7 +31,7 @@ def read(
     where: str | None = None,
     index: str | None = None,
     type: str | None = None,
-    version: int | str | None = None,
+    version: Version | None = None,
     key: bytes | str | None = None,
     segments: int = _SEGMENTS,
     tag: bool = False,
@@ -44,7 +45,7 @@ def read(
         where: a predicate in Firn's query language.
         index: the column of the index. If the rows are in its order, the frame has divisions; the column is read for that.
         type: the name of the type; needed if the files have several.
-        version: a version of one file: a number or a tag.
+        version: a version of one file: a number, a tag or a time.
         key: the key of encrypted files.
         segments: the segments of up to 65,536 rows of a partition.
         tag: whether to tag the versions until this process releases the frame, for files that other processes write

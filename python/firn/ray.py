@@ -17,6 +17,7 @@ import ray.data
 from ray.data.block import BlockAccessor, BlockMetadata
 from ray.data.datasource import Datasink, Datasource, ReadTask
 
+from ._database import Version
 from ._folder import Folder
 from ._folder_dataset import pushed
 from ._parts import Job, Part
@@ -28,7 +29,7 @@ def read(
     columns: Sequence[str] | None = None,
     where: str | None = None,
     type: str | None = None,
-    version: int | str | None = None,
+    version: Version | None = None,
     key: bytes | str | None = None,
     tag: bool = False,
     **options: Any,
@@ -40,7 +41,7 @@ def read(
         columns: the names of the columns; None for all.
         where: a predicate in Firn's query language.
         type: the name of the type; needed if the files have several.
-        version: a version of one file: a number or a tag.
+        version: a version of one file: a number, a tag or a time.
         key: the key of encrypted files.
         tag: whether to tag the versions until this process releases the dataset, for files that other processes write
             while it is used; needs permission to write them.
@@ -79,7 +80,7 @@ class FirnDatasource(Datasource):
         columns: Sequence[str] | None = None,
         where: str | None = None,
         type: str | None = None,
-        version: int | str | None = None,
+        version: Version | None = None,
         key: bytes | str | None = None,
         tag: bool = False,
     ) -> None:

@@ -23,7 +23,7 @@ import weakref
 from pathlib import Path
 
 import firn
-from firn import _predicates
+from firn import _database, _predicates
 
 SAMPLE = os.environ.get("FIRN_SAMPLE", "")
 FIXTURES = Path(os.environ.get("FIRN_FIXTURES", Path(__file__).parents[2] / "Tests/Fixtures/firn"))
@@ -1281,6 +1281,36 @@ class Writing(unittest.TestCase):
         self.db.untag("two")
         with self.assertRaises(FileNotFoundError):
             self.db.untag("two")
+
+    def test_the_time_of_a_version_finds_the_version(self):
+        zone = datetime.timezone(datetime.timedelta(hours=-3, minutes=-30))
+        for i in range(7):
+            with self.db.write() as transaction:
+                transaction["t"].append([{"id": i}])
+        versions = self.db.log()
+        self.assertEqual(len(versions), 7)
+        for entry in versions:
+            time = entry["time"]
+            # A version of the same microsecond may follow.
+            expected = max(other["version"] for other in versions if other["time"] <= time)
+            given = [time, time.astimezone(zone), time.replace(tzinfo=None)]
+            if time.microsecond:
+                given += [time.isoformat(), str(time), time.astimezone(zone).isoformat(), time.isoformat().replace("+00:00", "Z")]
+            for version in given:
+                with firn.open(self.path, version=version) as db:
+                    self.assertEqual((db.version, db.time), (expected, versions[7 - expected]["time"]))
+                    self.assertEqual(db.refresh(version).version, expected)
+            self.assertEqual(len(firn.read_table(self.path, version=time)), expected)
+            self.assertEqual(len(firn.open_folder(self.path, version=time)), expected)
+        first = versions[-1]["time"]
+        with self.assertRaises(FileNotFoundError):
+            firn.open(self.path, version=first - datetime.timedelta(microseconds=1))
+        self.assertEqual(firn.open(self.path, version=versions[0]["time"].date()).version, 7)
+        text = "2024-01-02T03:04:05.123456789"
+        for given, expected in ((text, text), (f"{text[:-2]}Z", f"{text[:-2]}99Z"), (text[:-10], text[:-10])):
+            self.assertEqual(_database.version_text(given), expected)
+        self.db.tag("first", first)
+        self.assertEqual(firn.open(self.path, version="first").version, 1)
 
     def test_encrypted_files(self):
         path, key = self.path.with_name("secret.firn"), os.urandom(64)
