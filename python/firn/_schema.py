@@ -29,6 +29,7 @@ class Column:
         target: the type of linked or embedded objects, or None.
         null_elements: whether elements of the collection can be null.
         is_day: whether the dates are days without a time.
+        logical_type: the type that the values had in another format, such as `"time(us)"` of texts, or None.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Column:
     target: str | None = None
     null_elements: bool = False
     is_day: bool = False
+    logical_type: str | None = field(default=None, repr=False)
 
     @property
     def type(self) -> str:
@@ -95,6 +97,7 @@ class Schema:
                     column.get("target"),
                     column.get("nullElements", False),
                     _is_day(column),
+                    dict(column.get("attributes", ())).get("logical-type"),
                 )
                 for column in entry["columns"]
             )

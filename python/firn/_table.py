@@ -7,7 +7,7 @@ import operator
 from ctypes import byref, c_char, c_size_t, c_void_p, create_string_buffer, sizeof
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
-from ._errors import RowNotFoundError
+from ._errors import RowNotFoundError, UsageError
 from ._html import SHOWN_ROWS, first_rows
 from ._library import (
     Handle,
@@ -29,7 +29,7 @@ from ._library import (
 from ._packed import PackedRows
 from ._progress import Progress, watching
 from ._schema import Schema
-from ._values import as_day, decode, key_values
+from ._values import as_day, column_value, decode, key_values
 
 if TYPE_CHECKING:
     import duckdb
@@ -345,6 +345,7 @@ class Table(_Readable):
         self.schema, self._packed = _parsed(lib.firn_table_schema_text(handle))
         self._names = self.schema.names
         self._days = [i for i, column in enumerate(self.schema) if column.is_day]
+        self._key_columns = [(self.schema[name].kind, self.schema[name].logical_type) for name in self.schema.key]
 
     def _handle(self) -> c_void_p:
         self._check()
@@ -479,7 +480,7 @@ class Table(_Readable):
                     found = self._packed.row(get.room)
                     self._gets.append(get)
                     return found
-            values, length, room, row = key_values(parts), c_size_t(), _ROOM, _Room()
+            values, length, room, row = self._key(parts), c_size_t(), _ROOM, _Room()
             while True:
                 call(lib.firn_get, self._handle(), values, len(parts), row, room, byref(length))
                 if length.value <= room:
@@ -488,6 +489,14 @@ class Table(_Readable):
                 row = create_string_buffer(room)
         except FileNotFoundError:
             raise KeyError(key) from None
+
+    def _key(self, parts: tuple[Any, ...]) -> Any:
+        """Returns the values of a key for C, as the columns of the key have them."""
+        columns = self._key_columns
+        if len(parts) != len(columns):
+            # The error of the library names the columns.
+            return key_values(parts)
+        return key_values(tuple(column_value(part, *column) for part, column in zip(parts, columns)))
 
     def row(self, row_id: int) -> dict[str, Any]:
         """Returns the row with a row id, which links have.
@@ -509,11 +518,15 @@ class Table(_Readable):
         return dict(zip(self._names, values))
 
     def __contains__(self, key: object) -> bool:
-        """Whether a row has this primary key."""
+        """Whether a row has this primary key. A value of another type is in no row."""
         parts = key if isinstance(key, tuple) else (key,)
         try:
-            call(lib.firn_find, self._handle(), key_values(parts), len(parts), None)
+            call(lib.firn_find, self._handle(), self._key(parts), len(parts), None)
         except (FileNotFoundError, KeyError):
+            return False
+        except (UsageError, TypeError):
+            if len(parts) != len(self.schema.key):
+                raise
             return False
         return True
 

@@ -190,6 +190,54 @@ def _sql_decimal(value: decimal.Decimal) -> Any:
     return int(value) if exponent == 0 else float(value)
 
 
+# The digits of a fraction of a second of each unit.
+_UNITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+# Decimals of 128 bits have 34 digits.
+_MOST_DECIMAL = 10**34
+
+
+def column_value(value: Any, kind: str, logical: str | None) -> Any:
+    """Returns a value for a key of a column, which has times of day as texts, durations and short decimals as numbers, and unsigned
+    integers as decimals.
+
+    Raises:
+        KeyError: no value of the column equals it.
+    """
+    if type(value) in (str, float, bytes):
+        return value
+    given, unit = _plain(value), "" if logical is None else logical.partition("(")[2][:-1]
+    if isinstance(given, int) and not -(2**63) <= given < 2**63 and kind == "decimal128" and abs(given) < _MOST_DECIMAL:
+        return decimal.Decimal(given)
+    if isinstance(given, decimal.Decimal) and given.is_finite():
+        if kind in ("double", "float"):
+            return _equal(float(given), decimal.Decimal(repr(float(given))) == given, value)
+        if kind == "int":
+            return _equal(int(given), given == given.to_integral_value(), value)
+        if kind == "string" and unit and (logical or "").startswith("decimal"):
+            text = f"{given:.{int(unit.partition(',')[2])}f}"
+            return _equal(text, decimal.Decimal(text) == given, value)
+    if isinstance(given, datetime.time) and (logical or "").startswith("time(") and given.tzinfo is None:
+        fraction = f"{given.microsecond:06}000"
+        text = given.strftime("%H:%M:%S") + f".{fraction[: _UNITS[unit]]}".rstrip(".")
+        return _equal(text, int("0" + fraction[_UNITS[unit] :]) == 0, value)
+    if (logical or "").startswith("duration(") and not isinstance(given, int):
+        if isinstance(given, datetime.timedelta):
+            nanoseconds = given // datetime.timedelta(microseconds=1) * 1000
+        elif hasattr(given, "astype") and given == given:
+            nanoseconds = int(given.astype("timedelta64[ns]").astype("int64"))
+        else:
+            return given
+        number, rest = divmod(nanoseconds, 10 ** (9 - _UNITS[unit]))
+        return _equal(number, rest == 0, value)
+    return given
+
+
+def _equal(found: Any, is_equal: bool, value: Any) -> Any:
+    if not is_equal:
+        raise KeyError(value)
+    return found
+
+
 def key_values(values: tuple[Any, ...]) -> Any:
     """Returns the values of a key for C, which keep the bytes that they refer to."""
     if len(values) == 1:

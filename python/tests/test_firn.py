@@ -1282,6 +1282,36 @@ class Writing(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             self.db.untag("two")
 
+    def test_keys_are_found_by_the_values_of_python_that_were_written(self):
+        import pyarrow
+
+        decimals, days, seconds = decimal.Decimal, datetime.timedelta(days=-1), datetime.timedelta(seconds=1)
+        times, prices = [datetime.time(1, 2), datetime.time(1, 2, 3)], [decimals("1.10"), decimals(2)]
+        for name, values, equal, others in (
+            ("unsigned", pyarrow.array([1, 2**63, 2**64 - 1], pyarrow.uint64()), [decimals(2**63)], [2**63 + 1, 2**64, -1, 2**200, 1.0]),
+            ("int", pyarrow.array([1, -(2**63)]), [decimals(1)], ["1", 1.0, object(), 2**63, b"1", [1], None, decimals("1.5"), True]),
+            ("short", pyarrow.array(prices, pyarrow.decimal128(10, 2)), [1.1, decimals("1.1"), 2], [decimals("1.11"), "2"]),
+            ("long", pyarrow.array([decimals("12345678901234567890.10")], pyarrow.decimal128(30, 2)), [], [decimals("1.1"), 1.5]),
+            ("longer", pyarrow.array(prices, pyarrow.decimal128(38, 2)), [decimals("1.1"), "1.10"], [decimals("1.101")]),
+            ("seconds", pyarrow.array(times, pyarrow.time32("s")), ["01:02:00"], [datetime.time(1, 2, 0, 1)]),
+            ("micros", pyarrow.array([*times, datetime.time(1, 2, 3, 4)]), [], [datetime.time(1)]),
+            ("nanos", pyarrow.array(times, pyarrow.time64("ns")), [], [datetime.time(1, 2, 0, 1), 5]),
+            ("duration", pyarrow.array([days, seconds]), [1_000_000], [datetime.timedelta(0)]),
+            ("long duration", pyarrow.array([days, seconds], pyarrow.duration("s")), [1], [datetime.timedelta(microseconds=1)]),
+            ("text", pyarrow.array(["1", "a"]), [], [1, 1.0, None, b"a"]),
+        ):
+            with self.db.write() as transaction:
+                transaction[name].append(pyarrow.table({"k": values}), key="k")
+            table = self.db[name]
+            for key in values.to_pylist() + equal:
+                self.assertTrue(key in table and table[key], (name, key))
+            for key in others:
+                self.assertNotIn(key, table)
+                with self.assertRaises((KeyError, ValueError, TypeError)):
+                    table[key]
+        with self.assertRaises(ValueError):
+            (1, 2) in self.db["int"]
+
     def test_the_time_of_a_version_finds_the_version(self):
         zone = datetime.timezone(datetime.timedelta(hours=-3, minutes=-30))
         for i in range(7):
