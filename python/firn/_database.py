@@ -13,7 +13,7 @@ from ctypes import byref, c_size_t, c_void_p, create_string_buffer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence, Union
 
-from ._errors import ClosedError, ExistsError, NotFoundError
+from ._errors import ClosedError, EncryptionError, ExistsError, NotFoundError
 from ._library import Handle, call, encode, lib, take_text
 from ._progress import Progress, watching
 from ._run import key_bytes, path_bytes
@@ -100,10 +100,16 @@ class Database(Mapping[str, Table]):
     def _opened(self, creates: int | None) -> Handle:
         """Opens the file, for reading if `creates` is None."""
         made = Handle(lib.firn_database_close)
-        if creates is None:
-            call(lib.firn_open, *self._arguments, byref(made.handle))
-        else:
-            call(lib.firn_open_writable, *self._arguments, creates, byref(made.handle))
+        try:
+            if creates is None:
+                call(lib.firn_open, *self._arguments, byref(made.handle))
+            else:
+                call(lib.firn_open_writable, *self._arguments, creates, byref(made.handle))
+        except EncryptionError as error:
+            # The argument of the functions that have the key of rows, too.
+            error.args = tuple(part.replace("encryption_key=", "key=") if isinstance(part, str) else part for part in error.args)
+            error.advice = None if error.advice is None else error.advice.replace("encryption_key=", "key=")
+            raise
         return made
 
     def _held(self) -> Handle:

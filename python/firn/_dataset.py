@@ -17,8 +17,11 @@ from ._table import Scan, Table
 class PlainScanner:
     """A scan with the methods of a pyarrow scanner, for scans that pyarrow has nothing to add to."""
 
-    def __init__(self, scan: Scan) -> None:
+    def __init__(self, scan: Scan, batch_size: int | None = None) -> None:
+        if batch_size is not None and batch_size <= 0:
+            raise ValueError("batch_size must be positive")
         self._scan = scan
+        self._batch_size = batch_size
 
     @property
     def projected_schema(self) -> pyarrow.Schema:
@@ -29,7 +32,11 @@ class PlainScanner:
 
     def to_reader(self) -> pyarrow.RecordBatchReader:
         """Returns the rows as a reader of batches."""
-        return self._scan.to_reader()
+        reader, most = self._scan.to_reader(), self._batch_size
+        if most is None:
+            return reader
+        batches = (batch.slice(start, most) for batch in reader for start in range(0, max(1, batch.num_rows), most))
+        return pyarrow.RecordBatchReader.from_batches(reader.schema, batches)
 
     def to_table(self) -> pyarrow.Table:
         """Returns the rows as a table."""
@@ -37,7 +44,15 @@ class PlainScanner:
 
     def to_batches(self) -> Iterator[pyarrow.RecordBatch]:
         """Returns the rows as batches."""
-        return iter(self._scan.to_reader())
+        return iter(self.to_reader())
+
+    def scan_batches(self) -> Iterator[pyarrow.dataset.TaggedRecordBatch]:
+        """Returns the rows as batches, of no fragment."""
+        return (pyarrow.dataset.TaggedRecordBatch(batch, None) for batch in self.to_reader())
+
+    def take(self, indices: Any) -> pyarrow.Table:
+        """Returns the rows at some positions."""
+        return self.to_table().take(indices)
 
     def head(self, num_rows: int) -> pyarrow.Table:
         """Returns the first rows."""
@@ -84,7 +99,7 @@ class TableDataset(pyarrow.dataset.UnionDataset):
         if isinstance(columns, list):
             names = self._read(columns, filter)
         if filter is None and isinstance(columns, list) and len(set(columns)) == len(columns):
-            return PlainScanner(self._table.scan(columns, where, dictionaries=self._dictionaries))
+            return PlainScanner(self._table.scan(columns, where, dictionaries=self._dictionaries), options.get("batch_size"))
         reader = self._table.scan(names, where, dictionaries=self._dictionaries).to_reader()
         known = {key: options[key] for key in ("batch_size", "use_threads", "memory_pool") if key in options}
         return pyarrow.dataset.Scanner.from_batches(

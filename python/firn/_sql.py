@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from ctypes import POINTER, Structure, byref, c_char_p, c_int64, c_size_t, c_void_p, cast, pointer, sizeof
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from ._errors import UsageError
 from ._library import KeyValue, call, encode, lib, names, stream_capsule
 from ._progress import Progress, watching
 from ._run import RunOptions, path_bytes, run_options
-from ._table import _Readable
+from ._table import _Result
 from ._values import key_values, sql_value
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _converted(name: Any, value: Any) -> Any:
         raise UsageError(f'the parameter "{name}" is {value}, which is not an integer of 64 bits') from None
 
 
-class SQLResult(_Readable):
+class SQLResult(_Result):
     """The rows of an SQL statement. Each time they are read after the first, the statement runs again."""
 
     def __init__(
@@ -129,11 +129,6 @@ class SQLResult(_Readable):
         import pyarrow
 
         return pyarrow.RecordBatchReader.from_stream(_Again(self)).schema.__arrow_c_schema__()
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Iterates over the rows as dicts. Needs pyarrow."""
-        for batch in self.to_reader():
-            yield from batch.to_pylist()
 
     def __repr__(self) -> str:
         return f"<firn.SQLResult {self._statement!r}>"

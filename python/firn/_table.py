@@ -254,7 +254,22 @@ class Scan(_Readable):
         return first_rows(repr(self), [f"{name}: {schema[name].type}" for name in names], lambda: scan)
 
 
-class Query(_Readable):
+class _Result(_Readable):
+    """Rows of which the stream alone knows the columns: of a query, or of an SQL statement."""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterates over the rows as dicts. Needs pyarrow."""
+        for batch in self.to_reader():
+            yield from batch.to_pylist()
+
+    def _repr_html_(self) -> str:
+        """Returns the first rows as an HTML table, for notebooks. Runs the query or statement; needs pyarrow."""
+        reader = self.to_reader()
+        names = [f"{field.name}: {field.type}" for field in reader.schema]
+        return first_rows(repr(self), names, lambda: (row for batch in reader for row in batch.to_pylist()))
+
+
+class Query(_Result):
     """The result of a query, which may sort, group and aggregate."""
 
     def __init__(
@@ -268,8 +283,8 @@ class Query(_Readable):
         offset: int = 0,
     ) -> None:
         limit, offset = _count(limit, "limit"), _count(offset, "offset") or 0
-        if offset < 0 or (limit is not None and limit <= 0):
-            raise ValueError("limit must be positive, and offset must not be negative")
+        if offset < 0 or (limit is not None and limit < 0):
+            raise ValueError("limit and offset must not be negative")
         self.table = table
         self._query = _text(query, "query")
         self._select = _list(select, "select")
@@ -291,26 +306,17 @@ class Query(_Readable):
             options.group_by = group
         if self._aggregates is not None:
             options.aggregates = encode(self._aggregates)
-        options.limit, options.offset = min(self._limit or 0, _LARGEST), min(self._offset, _LARGEST)
+        # 0 is no limit for the library: all rows are skipped instead.
+        offset = _LARGEST if self._limit == 0 else self._offset
+        options.limit, options.offset = min(self._limit or 0, _LARGEST), min(offset, _LARGEST)
         call(lib.firn_query, self.table._handle(), byref(options), address)
 
     def __arrow_c_schema__(self) -> object:
         """Returns the Arrow C schema of the result in a capsule."""
         return self.to_reader().schema.__arrow_c_schema__()
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Iterates over the rows as dicts. Needs pyarrow."""
-        for batch in self.to_reader():
-            yield from batch.to_pylist()
-
     def __repr__(self) -> str:
         return f"<firn.Query {self.table.name!r} {self._query or ''}>"
-
-    def _repr_html_(self) -> str:
-        """Returns the first rows as an HTML table, for notebooks. Runs the query; needs pyarrow."""
-        reader = self.to_reader()
-        names = [f"{field.name}: {field.type}" for field in reader.schema]
-        return first_rows(repr(self), names, lambda: (row for batch in reader for row in batch.to_pylist()))
 
 
 def _parse(text: bytes) -> tuple[Schema, PackedRows]:
@@ -405,7 +411,9 @@ class Table(_Readable):
         """Returns the result of a query in Firn's query language, with `SORT`, `DISTINCT` and `LIMIT`.
 
         Args:
-            query: such as `"age > 30 SORT(name ASC)"`.
+            query: such as `"age > 30 SORT(name ASC)"`. With groups or aggregates, `SORT`, `DISTINCT` and `LIMIT` choose and
+                sort the rows before they are grouped, and not the groups: sort the result, as with
+                `to_arrow().sort_by("total")`.
             select: columns, or paths such as `"birth.place"`.
             group_by: columns or paths.
             aggregates: such as `"count, sum(price) as total"`.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import decimal
 import os
 import sys
 import threading
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 from ._errors import ClosedError, Error, LockedError, NotFoundError, ReadError, RejectedError, RowNotFoundError, SchemaError
 from ._library import ProgressFunction, call, encode, lib, names, stream_address
 from ._progress import Progress, watching
+from ._values import column_value
 
 if TYPE_CHECKING:
     import pyarrow
@@ -87,6 +90,10 @@ def _capsule(data: Any, same_columns: bool) -> Any:
 
     With `same_columns`, dicts must have the same keys.
     """
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(data, polars.LazyFrame):
+        # Before its names are read, for which Polars would resolve it.
+        raise TypeError("a LazyFrame has no rows before it is collected: give frame.collect()")
     _check_names(data)
     if hasattr(data, "__arrow_c_stream__"):
         capsule = data.__arrow_c_stream__()
@@ -114,6 +121,21 @@ def _capsule(data: Any, same_columns: bool) -> Any:
         columns.update(dict.fromkeys(row))
     # pyarrow itself would take the columns of the first row only.
     return _table({name: [row.get(name) for row in rows] for name in columns}).__arrow_c_stream__()
+
+
+def _values_of(keys: Any) -> Any:
+    """Returns the values of an iterable, an array or a series, which may be dicts; None for data with columns."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None and isinstance(keys, (pyarrow.Array, pyarrow.ChunkedArray)):
+        return None if pyarrow.types.is_struct(keys.type) else keys
+    if hasattr(keys, "dtype"):
+        if getattr(keys, "ndim", 1) != 1 or not hasattr(keys, "__len__"):
+            raise TypeError(f"keys must have one dimension, and not {getattr(keys, 'ndim', 0)}")
+        # Polars, pandas, NumPy.
+        return keys.to_arrow() if hasattr(keys, "to_arrow") else keys.to_numpy() if hasattr(keys, "to_numpy") else keys
+    if hasattr(keys, "__arrow_c_stream__") or hasattr(keys, "__arrow_c_array__") or isinstance(keys, (dict, str, bytes)):
+        return None
+    return list(keys) if isinstance(keys, Iterable) else None
 
 
 def _table(columns: dict[Any, Any]) -> pyarrow.Table:
@@ -189,25 +211,48 @@ class Writer:
 
         Args:
             where: a predicate in Firn's query language.
-            keys: data with the columns of the key, or a list of values of a key of one column.
+            keys: data with the columns of the key; or the values of a key of one column, as a list or another iterable, an
+                array of NumPy or pyarrow, or a series.
+
+        Raises:
+            KeyError: there is no such type.
         """
         if (where is None) == (keys is None):
             raise TypeError("give either where or keys")
         if where is not None:
             count = c_int64()
             with self._transaction._call as handle:
-                call(lib.firn_delete_where, handle, encode(self.name), encode(where), byref(count))
+                try:
+                    call(lib.firn_delete_where, handle, encode(self.name), encode(where), byref(count))
+                except NotFoundError as error:
+                    raise RowNotFoundError(str(error)) from None
             return count.value
-        if isinstance(keys, (list, tuple, set, frozenset, range)):
-            rows = list(keys)
-            if not rows:
+        values = _values_of(keys)
+        if values is not None:
+            if len(values) == 0:
                 return 0
-            if not isinstance(rows[0], dict):
-                key = self._transaction._keys.get(self.name) or self._transaction.database[self.name].schema.key
-                if len(key) != 1:
-                    raise TypeError(f"the key of {self.name} has {len(key)} columns: give dicts")
-                keys = {key[0]: rows}
+            keys = values if isinstance(values[0], dict) else self._keys_of(self._key(), values)
         return self._call(lib.firn_delete_keys, keys)
+
+    def _key(self) -> str:
+        """Returns the only column of the key."""
+        key = self._transaction._keys.get(self.name) or self._transaction.database[self.name].schema.key
+        if len(key) != 1:
+            raise TypeError(f"the key of {self.name} has {len(key)} columns: give dicts")
+        return key[0]
+
+    def _keys_of(self, name: str, values: Any) -> dict[str, Any]:
+        """Returns values of the only column of the key as data. Those of Python get the form that `table[key]` gives them."""
+        if not isinstance(values, list) or self.name not in self._transaction.database:
+            return {name: values}
+        column, found = self._transaction.database[self.name].schema[name], []
+        for value in values:
+            # No row has a value that has no form.
+            with contextlib.suppress(KeyError):
+                found.append(column_value(value, column.kind, column.logical_type))
+        if any(isinstance(value, decimal.Decimal) for value in found):
+            found = [decimal.Decimal(value) if isinstance(value, int) else value for value in found]
+        return {name: found}
 
     def _call(self, function: Any, data: Any, *arguments: Any, watch: Any = None) -> int:
         self._transaction._handle()

@@ -893,6 +893,40 @@ class Writing(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, 'parameter "1" cannot be a'):
                 self.db.sql("SELECT ?", parameters=[value])
 
+    @needs("numpy", "pandas", "polars")
+    def test_rows_are_deleted_by_keys_of_any_library(self):
+        import numpy
+        import pandas
+        import polars
+        import pyarrow
+
+        with self.db.write() as transaction:
+            transaction["t"].append({"id": list(range(20)), "v": ["a"] * 20}, key="id")
+            transaction["pairs"].append({"a": [1], "b": [2]}, key=["a", "b"])
+        keys = [
+            numpy.array([0]), pandas.Series([1]), pandas.Index([2]), polars.Series([3]), pyarrow.array([4]), pyarrow.chunked_array([[5]]),
+            (key for key in [6]), range(7, 8), {8: None}.keys(), [9], (10,), {11}, polars.DataFrame({"id": [12]}),
+            pandas.DataFrame({"id": [13]}), pyarrow.table({"id": [14]}), {"id": [15]}, [{"id": 16}], iter([{"id": 17}]),
+            pyarrow.array([{"id": 18}]), numpy.array([19], dtype="int8"),
+        ]
+        with self.db.write() as transaction:
+            for number, key in enumerate(keys):
+                self.assertEqual(transaction["t"].delete(keys=key), 1, number)
+            for nothing in ([], numpy.array([]), iter([]), pyarrow.array([], pyarrow.int64()), [100], numpy.array([0])):
+                self.assertEqual(transaction["t"].delete(keys=nothing), 0)
+            for wrong in (numpy.zeros((2, 2)), 5, "5"):
+                with self.assertRaises(TypeError):
+                    transaction["t"].delete(keys=wrong)
+            with self.assertRaisesRegex(TypeError, "2 columns"):
+                transaction["pairs"].delete(keys=[1])
+            with self.assertRaisesRegex(TypeError, "collect()"), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                transaction["new"].append(polars.DataFrame({"a": [1]}).lazy())
+        self.assertEqual(len(self.db["t"]), 0)
+        for given in ({"where": "id > 1"}, {"keys": [1]}, {"keys": [{"id": 1}]}, {"keys": pyarrow.table({"id": [1]})}):
+            with self.assertRaises(KeyError), self.db.write() as transaction:
+                transaction["none"].delete(**given)
+
     @needs("numpy", "pandas")
     def test_times_of_numpy_and_pandas_are_parameters_of_sql(self):
         import numpy
@@ -1305,6 +1339,9 @@ class Writing(unittest.TestCase):
             table = self.db[name]
             for key in values.to_pylist() + equal:
                 self.assertTrue(key in table and table[key], (name, key))
+            with self.db.write() as transaction:
+                self.assertEqual(transaction[name].delete(keys=values.to_pylist()), len(values))
+                transaction.abort()
             for key in others:
                 self.assertNotIn(key, table)
                 with self.assertRaises((KeyError, ValueError, TypeError)):
@@ -1342,7 +1379,47 @@ class Writing(unittest.TestCase):
         self.db.tag("first", first)
         self.assertEqual(firn.open(self.path, version="first").version, 1)
 
+    def test_results_without_rows_and_in_notebooks(self):
+        with self.db.write() as transaction:
+            transaction["t"].append({"id": list(range(10)), "v": ["<a>"] * 10}, key="id")
+        table = self.db["t"]
+        for given in ({}, {"query": "id > 1 SORT(id ASC)"}, {"aggregates": "count"}, {"group_by": ["v"], "aggregates": "count"}):
+            some, none = table.query(**given).to_arrow(), table.query(**given, limit=0).to_arrow()
+            self.assertTrue(some.num_rows > 0 and none.num_rows == 0 and none.schema == some.schema, given)
+        with self.assertRaises(ValueError):
+            table.query(limit=-1)
+        for result in (self.db.sql("SELECT v AS w FROM t"), table.query("id = 1")):
+            html = result._repr_html_()
+            self.assertTrue("&lt;a&gt;" in html and ": string</th>" in html and "<a>" not in html, html)
+
+    def test_scanners_have_the_methods_of_those_of_pyarrow(self):
+        import pyarrow.dataset
+
+        with self.db.write() as transaction:
+            transaction["t"].append({"id": list(range(10)), "v": ["a"] * 10})
+        dataset, few = self.db["t"].to_dataset(), pyarrow.dataset.field("id") > 6
+        for columns, filter in ((["id"], None), (["v", "id"], few), ([], None), (None, few)):
+            given = {"columns": columns, "filter": filter}
+            plain = pyarrow.dataset.dataset(dataset.to_table()).scanner(**given, batch_size=4)
+            found = dataset.scanner(**given, batch_size=4)
+            self.assertEqual(found.projected_schema, plain.projected_schema)
+            self.assertTrue(all(batch.num_rows <= 4 for batch in found.to_batches()))
+            again = [dataset.scanner(**given, batch_size=4) for _ in range(4)]
+            rows = [one.record_batch.num_rows for one in again[0].scan_batches()]
+            self.assertEqual((sum(rows), max(rows) <= 4), (plain.count_rows(), True))
+            self.assertEqual(again[1].take(pyarrow.array([2, 0])), plain.take(pyarrow.array([2, 0])))
+            self.assertEqual(again[2].to_reader().read_all().num_rows, plain.count_rows())
+            self.assertEqual(again[3].head(2).num_rows, 2)
+        with self.assertRaises(ValueError):
+            dataset.scanner(["id"], batch_size=0)
+
     def test_encrypted_files(self):
+        other = self.path.with_name("other.firn")
+        with firn.create(other, key=os.urandom(64)).write() as transaction:
+            transaction["t"].append([{"id": 1}])
+        with self.assertRaisesRegex(firn.EncryptionError, "pass the key with key= ") as caught:
+            firn.open(other, key=os.urandom(64))
+        self.assertNotIn("encryption_key", caught.exception.advice)
         path, key = self.path.with_name("secret.firn"), os.urandom(64)
         with firn.create(path, key=key) as db, db.write() as transaction:
             transaction["n"].append([{"n": 1}])
