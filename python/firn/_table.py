@@ -367,6 +367,20 @@ class Table(_Readable):
         """The kinds of the columns that have single values; `"day"` for dates without a time."""
         return {column.name: "day" if column.is_day else column.kind for column in self.schema if column.collection is None}
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._names)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return len(self), len(self._names)
+
+    def head(self, n: int = 5) -> Scan:
+        """Returns the first rows as a scan, which a notebook shows."""
+        return self.scan(limit=n)
+
     def __len__(self) -> int:
         """The number of rows."""
         return lib.firn_table_row_count(self._pointer)

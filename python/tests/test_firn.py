@@ -595,6 +595,23 @@ class Arrow(unittest.TestCase):
     def test_pandas(self):
         frame = self.numbers.scan(where="n < 5").to_pandas()
         self.assertEqual(frame["half"].sum(), 5.0)
+        self.assertEqual((self.numbers.columns, self.numbers.shape), (["n", "half", "name"], (70000, 3)))
+        self.assertEqual([row["n"] for row in self.numbers.head(3)], [0, 1, 2])
+        self.assertEqual((self.numbers.head().to_pandas().shape, len(self.numbers.head(0).to_pandas())), ((5, 3), 0))
+
+    @needs("pandas")
+    def test_the_types_of_pandas_that_the_documentation_restores(self):
+        import pandas
+        import pyarrow
+
+        index = pandas.Index(["r", "q"], name="key")
+        columns = {"i": pandas.array([1, None], dtype="Int64"), "b": pandas.array([None, True], dtype="boolean")}
+        frame = pandas.DataFrame(columns, index=index)
+        with tempfile.TemporaryDirectory() as folder, firn.create(Path(folder, "frame.firn")) as db:
+            with db.write() as transaction:
+                transaction["t"].append(frame)
+            types = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.bool_(): pandas.BooleanDtype()}
+            pandas.testing.assert_frame_equal(db["t"].to_pandas(types_mapper=types.get).set_index("key"), frame)
 
     @needs("polars")
     def test_polars(self):
