@@ -51,6 +51,7 @@ class _Version:
     """A pinned version, and the tables of it that were asked for."""
 
     def __init__(self, database: Handle, version: Version | None) -> None:
+        self.source = database.identity
         self.pin = Handle(lib.firn_snapshot_free)
         snapshot = self.pin.handle
         wanted = None if version is None else encode(version_text(version))
@@ -93,8 +94,10 @@ class Database(Mapping[str, Table]):
         self._follows = version is None
         # None after a commit: its version is pinned when it is first used. Most versions of many commits never are.
         self._current: _Version | None = self._pin(version)
-        # The number of the current version, or of the one to pin.
+        # The number of the current version, or of the one to pin, and the identity of the open file that has it: the numbers of a
+        # file that has replaced another one begin again.
         self._newest: int = self._current.number
+        self._source: object = self._current.source
         self._types: list[str] = self._current.types
 
     def _opened(self, creates: int | None) -> Handle:
@@ -141,7 +144,7 @@ class Database(Mapping[str, Table]):
                 # Another thread has pinned a version, or has asked for one.
                 return current
             # Another thread may have committed, or closed the database, since then.
-            if made.number >= self._newest and self._reading is not None:
+            if made.source is self._source and made.number >= self._newest and self._reading is not None:
                 self._current, self._newest, self._types = made, made.number, made.types
         return made
 
@@ -154,12 +157,19 @@ class Database(Mapping[str, Table]):
                 writable = self._writable = self._opened(self._creates)
             return writable
 
-    def _committed(self, version: int) -> None:
+    def _committed(self, version: int, source: object) -> None:
         """Moves to the version of a commit, unless another version was asked for, or a newer one is current already: the
         commits of several threads can end in any order."""
         with self._lock:
-            if self._follows and version > self._newest:
-                self._current, self._newest = None, version
+            if self._follows and (version > self._newest or source is not self._source):
+                self._current, self._newest, self._source = None, version, source
+
+    def _failed(self) -> None:
+        """Lets the next transaction open the file again: the library writes no more to the one that is open."""
+        with self._lock:
+            self._writable = None
+            if self._reading is not None:
+                self._source = self._reading.identity
 
     def write(self, timeout: float | None = None) -> Transaction:
         """Begins a transaction; use it as a context manager, which commits at the end, or aborts after an exception.
@@ -288,11 +298,11 @@ class Database(Mapping[str, Table]):
                 raise ClosedError(f"{self.path} is closed")
             known, follows = self._current, self._follows
             self._follows = version is None
-            if version is None and follows and made.number < self._newest:
+            if version is None and follows and made.source is self._source and made.number < self._newest:
                 # Another thread has committed since then.
                 return self
-            self._newest = made.number
-            if known is None or known.number != made.number:
+            self._newest, self._source = made.number, made.source
+            if known is None or (known.number, known.source) != (made.number, made.source):
                 self._current, self._types = made, made.types
             # Else the tables of this version are open already.
         return self

@@ -277,6 +277,11 @@ class Handle:
         self._finalizer = weakref.finalize(self, release, self.handle)
         self._finalizer.atexit = False
 
+    @property
+    def identity(self) -> object:
+        """What no other object has, and what does not keep this one."""
+        return self._finalizer
+
     def release(self) -> None:
         """Releases the object now."""
         self._finalizer()

@@ -334,7 +334,9 @@ class Transaction:
         # Before the call: an interrupt in it must not keep the file locked.
         self._finalizer = weakref.finalize(self, lib.firn_transaction_free, self._pointer)
         self._finalizer.atexit = False
-        writable, end = database._writing(), None if timeout is None else time.monotonic() + timeout
+        writable = database._writing()
+        # Not the database itself, which a failed transaction must not keep open.
+        self._source, end = writable.identity, None if timeout is None else time.monotonic() + timeout
         while True:
             left = _SLICE if end is None else end - time.monotonic()
             try:
@@ -383,14 +385,13 @@ class Transaction:
                 raise
             finally:
                 self._finalizer()
-        self.database._committed(version.value)
+        self.database._committed(version.value, self._source)
         return version.value
 
     def _failed(self, error: Error) -> None:
-        """Lets the next transaction open the file again after a failed write: the library writes no more to the one that is
-        open."""
+        """Lets the next transaction open the file again after a failed write."""
         if isinstance(error, ReadError):
-            self.database._writable = None
+            self.database._failed()
 
     def abort(self) -> None:
         """Drops the changes."""

@@ -1084,6 +1084,23 @@ class Writing(unittest.TestCase):
         with self.assertRaises(firn.ReadError):
             old.refresh()
 
+    def test_a_commit_to_a_file_that_has_replaced_another_one_is_read(self):
+        with self.db.write() as transaction:
+            transaction["t"].append([{"id": 0}], key="id")
+        for i in range(1, 12):
+            with self.db.write() as transaction:
+                transaction["t"].append([{"id": i}])
+        reader = firn.open(self.path)
+        self.assertEqual(reader.version, 12)
+        self.db.close()
+        firn.compact(self.path)
+        # The versions of the new file begin again.
+        for i, version in ((100, 2), (101, 3)):
+            with reader.write() as transaction:
+                transaction["t"].append([{"id": i}])
+            self.assertEqual((reader.version, i in reader["t"], len(reader["t"])), (version, True, 11 + version))
+            self.assertIs(reader["t"], reader["t"])
+
     def test_names_that_are_repeated_in_sort_and_distinct_take_no_time(self):
         import pyarrow
 
