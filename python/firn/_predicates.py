@@ -211,12 +211,16 @@ def _scalars(type: Any, kind: str, value: str) -> list[Any]:
     elif _DATE.fullmatch(value):
         made.append((datetime.date.fromisoformat(value), pyarrow.date32()))
     elif _NUMBER.fullmatch(value):
-        number = decimal.Decimal(value)
-        if number == number.to_integral_value() and abs(number) < 2**64:
-            whole = [type] if pyarrow.types.is_integer(type) else []
-            made += [(int(number), other) for other in [pyarrow.int64(), *whole, pyarrow.int32(), pyarrow.uint64()]]
+        number, whole = decimal.Decimal(value), re.fullmatch(r"-?\d+", value) is not None
+        # The type of the column, which engines give values; then those that Python's values have.
         if pyarrow.types.is_decimal(type):
             made += [(number, type), (number, None)]
+        elif pyarrow.types.is_floating(type):
+            made.append((float(value), type))
+        elif pyarrow.types.is_integer(type) and whole:
+            made.append((int(value), type))
+        if whole:
+            made += [(int(value), other) for other in (pyarrow.int64(), pyarrow.int32(), pyarrow.uint64())]
         made.append((float(value), pyarrow.float64()))
     scalars = []
     for plain, other in made:

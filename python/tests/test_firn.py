@@ -1015,6 +1015,39 @@ class Writing(unittest.TestCase):
             pushed += _predicates.ArrowFilter(filter, rows.schema, table.column_kinds).predicate() is not None
         self.assertGreater(pushed, 100)
 
+    def test_filters_of_several_types_of_values_are_predicates(self):
+        import pyarrow.compute
+
+        field, price = pyarrow.compute.field, pyarrow.decimal128(12, 2)
+        names = {"day": pyarrow.date32(), "price": price, "x": pyarrow.float64(), "i": pyarrow.int32(), "t": pyarrow.string()}
+        kinds = {"day": "day", "price": "double", "x": "double", "i": "int", "t": "string"}
+
+        def translated(filter):
+            made = _predicates.ArrowFilter(filter, pyarrow.schema(list(names.items())), kinds)
+            return made.predicate(), made.is_exact
+
+        def cents(text):
+            return pyarrow.scalar(decimal.Decimal(text), price)
+
+        # As an engine gives them, of the types of the columns.
+        filter = (field("day") >= datetime.date(2024, 1, 1)) & (field("day") < datetime.date(2025, 1, 1))
+        filter = filter & (field("price") >= cents("0.05")) & (field("price") <= cents("0.07")) & (field("price") < cents("24.00"))
+        filter = filter & (field("i") < pyarrow.scalar(5, pyarrow.int32())) & (field("x") > 5.0) & (field("x") < 9.5)
+        found, is_exact = translated(filter)
+        self.assertEqual((found.strip("(").split(")")[0], found.count(" AND "), is_exact), (
+            "`day` >= 2024-01-01@00:00:00 AND `day` < 2025-01-01@00:00:00", 7, True
+        ))
+        # As a user writes them.
+        self.assertEqual(
+            translated((field("i") > 5) & (field("x") > 5) & (field("x") < 7.5) | (field("price") == decimal.Decimal("5.00"))),
+            ("(((`i` > 5 AND `x` > 5) AND `x` < 7.5) OR `price` == 5.00)", True),
+        )
+        # Partly, and not at all.
+        self.assertEqual(translated((field("t") != "a") & (field("x") < field("i"))), (None, False))
+        self.assertEqual(translated((field("t") != "a") & (field("i") > 3)), ('(`t` != "a" AND `i` > 3)', False))
+        for filter in (field("t") == b"a", field("i") == field("5"), field(3) > 1, field("x") > 2**53 + 1, field("i") > 2.0**60):
+            self.assertEqual(translated(filter), (None, False))
+
     def test_a_commit_without_changes_makes_no_version(self):
         import pyarrow
 
