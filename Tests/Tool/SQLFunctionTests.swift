@@ -79,7 +79,7 @@ import Testing
     @Test func `a regular expression ends at the time limit`() throws {
         let scratch = try sample(), start = ContinuousClock.now
         let run = try scratch.firn(
-            "sql", "p.csv", "SELECT regexp_matches(repeat('a', 300000000), '(a?){500}a{500}b')", "--timeout", "2")
+            "sql", "p.csv", "SELECT regexp_extract(repeat('a', 50000000), '(a?){500}a{500}b')", "--timeout", "2")
         #expect(run.code == 130 || run.errors.contains("exceeded the limit of 2 s"), "\(run.code) \(run.errors)")
         #expect(ContinuousClock.now - start < .seconds(60))
     }

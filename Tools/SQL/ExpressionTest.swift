@@ -47,7 +47,7 @@ struct ExpressionTest {
                 let steps = from.filter {
                     if case .read(let set) = expression.steps[$0] { expression.sets[set].contains(value) } else { false }
                 }.map { $0 + 1 }
-                work += 64 + from.count
+                work += 64 + 8 * from.count
                 let before = states.count, next = number(of: closure(of: steps + [0], isStart: false))
                 // The numbers have changed if the states were forgotten.
                 if byte < 128, states.count >= before { states[state].next[Int(byte)] = Int32(next) }

@@ -41,6 +41,8 @@ struct RegularExpression: Sendable {
     /// The maximum number of steps: what a repetition of repetitions would need.
     private static let maximumSteps = 10_000
 
+    /// The number of parts that were compiled. A repetition of nothing has no steps.
+    private var parts = 0
     private(set) var steps: [Step] = []
     private(set) var sets: [CharacterSet] = []
     /// The number of groups, without the whole match.
@@ -71,6 +73,8 @@ struct RegularExpression: Sendable {
     }
 
     private mutating func compile(_ node: ExpressionNode) throws(ExpressionFault) {
+        parts += 1
+        guard parts <= 10 * RegularExpression.maximumSteps else { throw ExpressionFault(message: "the expression is too large") }
         switch node {
         case .set(let ranges):
             try append(.read(sets.count))
@@ -97,24 +101,34 @@ struct RegularExpression: Sendable {
             }
             for end in ends { steps[end] = .jump(steps.count) }
         case .repetition(let inner, let least, let most, let isLazy):
-            for _ in 0..<least { try compile(inner) }
             func split(_ start: Int, _ end: Int) -> Step { isLazy ? .split(end, start + 1) : .split(start + 1, end) }
-            if let most {
-                var splits: [Int] = []
-                for _ in least..<max(least, most) {
-                    splits.append(steps.count)
-                    try append(.done)
-                    try compile(inner)
-                }
-                for start in splits { steps[start] = split(start, steps.count) }
-            } else {
-                let start = steps.count
+            guard let most else {
+                try compileLoop(inner, least: least, split)
+                return
+            }
+            for _ in 0..<least { try compile(inner) }
+            var splits: [Int] = []
+            for _ in least..<max(least, most) {
+                splits.append(steps.count)
                 try append(.done)
                 try compile(inner)
-                try append(.jump(start))
-                steps[start] = split(start, steps.count)
             }
+            for start in splits { steps[start] = split(start, steps.count) }
         }
+    }
+
+    /// Compiles a repetition without a maximum. The choice to go on is after each round, as in RE2, so that a round without
+    /// characters leads out of the repetition.
+    private mutating func compileLoop(_ inner: ExpressionNode, least: Int, _ split: (Int, Int) -> Step) throws(ExpressionFault) {
+        for _ in 0..<max(0, least - 1) { try compile(inner) }
+        let entry = steps.count
+        if least == 0 { try append(.done) }
+        let start = steps.count
+        try compile(inner)
+        let choice = steps.count
+        try append(.done)
+        steps[choice] = split(start - 1, choice + 1)
+        if least == 0 { steps[entry] = split(entry, choice + 1) }
     }
 
     private var beginsAtStart: Bool {

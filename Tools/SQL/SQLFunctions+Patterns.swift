@@ -63,7 +63,7 @@ extension SQLFunctions {
 
     /// Calls `body` with the notes of the first match, or of all matches, which do not overlap.
     private static func forEachMatch(
-        _ call: SQLCall, _ text: [UInt8], _ wanted: SQLPatterns.Wanted, isAll: Bool, _ body: ([Int]) throws(FirnError) -> Void
+        _ call: SQLCall, _ text: [UInt8], _ wanted: SQLPatterns.Wanted, isAll: Bool, body: ([Int]) throws(FirnError) -> Void
     ) throws(FirnError) {
         let search = try call.context.patterns.search(wanted, isTest: false, call)
         var at = 0, lastEnd = -1
@@ -86,6 +86,10 @@ extension SQLFunctions {
             copied = notes[1]
             var at = 0
             while at < new.count {
+                if out.count > max(1 << 16, charge.bytes) {
+                    _ = try call.room(for: out.count)
+                    try call.hold(out.count * 2, in: charge)
+                }
                 if new[at] == UInt8(ascii: "\\"), at + 1 < new.count, !options.wanted.isLiteral {
                     let digit = Int(new[at + 1]) - 48
                     if (0...9).contains(digit) {

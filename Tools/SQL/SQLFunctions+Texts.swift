@@ -24,7 +24,7 @@ extension SQLFunctions {
             let count = max(0, text.isEmpty ? 0 : number), (bytes, overflow) = text.count.multipliedReportingOverflow(by: count)
             let charge = try call.room(for: overflow ? .max : bytes)
             defer { withExtendedLifetime(charge) {} }
-            return .text(Array([[UInt8]](repeating: text, count: count).joined()))
+            return .text(repeated(text, count))
         },
         row("concat", 1...Int.max, "concat(a, b)", yields: true) { call throws(FirnError) in
             try joined((0..<call.count).compactMap(call.text), [], call)
@@ -95,8 +95,17 @@ extension SQLFunctions {
         let (bytes, overflow) = fill.count.multipliedReportingOverflow(by: rounds + 1)
         let charge = try call.room(for: overflow || bytes > 1 << 40 ? .max : bytes + text.count)
         defer { withExtendedLifetime(charge) {} }
-        let padding = Array([[UInt8]](repeating: fill, count: rounds).joined()) + fill[..<(rest == 0 ? 0 : marks[rest - 1])]
+        let padding = repeated(fill, rounds) + fill[..<(rest == 0 ? 0 : marks[rest - 1])]
         return .text(isLeft ? padding + text : text + padding)
+    }
+
+    private static func repeated(_ text: [UInt8], _ count: Int) -> [UInt8] {
+        let total = text.count * count
+        var out: [UInt8] = []
+        out.reserveCapacity(total)
+        if total > 0 { out += text }
+        while out.count < total { out += out[..<min(out.count, total - out.count)] }
+        return out
     }
 
     /// `left` and `right`: a negative number leaves out as many characters at the other end.

@@ -28,13 +28,8 @@ typedef struct {
     void *cursor;
 } firn_cursor;
 
-void firn_sql_use_in_functions(const void *api);
-
 void firn_sql_use(const void *api) {
-    if (!sqlite3_api) {
-        sqlite3_api = api;
-        firn_sql_use_in_functions(api);
-    }
+    if (!sqlite3_api) firn_sql_use_in_functions(sqlite3_api = api);
 }
 
 /// Returns whether sqlite3_vtab_in, _rhs_value, _distinct and error_offset exist: 3.38 added them, and the function table of older versions is shorter.

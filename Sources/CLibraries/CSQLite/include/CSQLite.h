@@ -108,6 +108,8 @@ int firn_sql_forbid_function(sqlite3 *db, const char *name, int arguments);
 
 // MARK: Functions (functions.c)
 
+/// Sets the table of functions for functions.c; `firn_sql_use` calls it.
+void firn_sql_use_in_functions(const void *api);
 /// Adds a function with this number of arguments (-1: any); `context` is released with it. Aggregates are window functions too.
 int firn_sql_add(sqlite3 *db, const char *name, int arguments, int number, bool is_aggregate, void *context);
 int firn_sql_argument_count(const firn_sql_arguments *arguments);
