@@ -226,6 +226,8 @@ import Testing
             ("SELECT sum(a.d * b.e) FROM t0 a LEFT OUTER JOIN t1 b ON b.id = a.id AND b.n > 5 WHERE a.id < 20", 1),
             ("SELECT count(*), sum(a.n) FROM t0 a JOIN t1 b ON a.b = b.b AND a.n BETWEEN b.n - 2 AND b.n + 2 AND a.d <> b.d", 1),
             ("SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id JOIN t0 c ON c.id = b.id + 1 AND c.id = a.id + 1", 1),
+            ("SELECT max(c.n), count(*) FROM t0 a JOIN t1 b ON b.id = a.id AND length(b.w) > 1 JOIN t0 c ON c.id = b.id", 1),
+            ("SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id WHERE b.w LIKE 'a%' GROUP BY length(a.w) > 100", 1),
         ] {
             func given() -> Int { connection.tables.reduce(0) { $0 + $1.work.rowsGiven } }
             let before = given(), (text, isTaken) = outcome(connection, sql), passed = given() - before
@@ -253,6 +255,7 @@ import Testing
             "SELECT count(*) FROM t0 a JOIN t1 b ON a.w = b.w COLLATE NOCASE", "SELECT count(*) FROM t0 a JOIN t1 b ON a.d + 1 = b.n",
             "SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id * 1", "SELECT sum(a.m) FROM t0 a JOIN t1 b ON a.id = b.id",
             "SELECT a.d FROM t0 a JOIN t1 b ON a.id = b.id GROUP BY a.d",
+            "SELECT c.d FROM t0 a JOIN t1 b ON b.id = a.id AND length(b.w) > 1 JOIN t0 c ON c.id = b.id GROUP BY c.d",
             "SELECT a.w, count(*) FROM t0 a JOIN t1 b ON a.id = b.id GROUP BY a.n",
             "SELECT count(*) FROM t0 a NATURAL JOIN t1 b", "SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id AND a.n = a.i",
             "SELECT count(*) FROM t0 a JOIN t1 b ON a.id = b.id AND a.w LIKE b.w", "SELECT a.id FROM t0 a JOIN t1 b ON a.id = b.id",

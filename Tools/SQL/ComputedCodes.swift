@@ -26,14 +26,14 @@ struct ComputedCodes {
 
     /// Fails if there are too many different values, or if they do not behave like the rows' own.
     init?(
-        _ grouping: SQLGrouping, where filter: (_ source: Int) -> PredicateSyntax,
+        _ grouping: SQLGrouping, where filter: (Int) -> PredicateSyntax,
         _ evaluate: (String) throws(FirnError) -> [[Value]]
     ) throws(FirnError) {
         let scope = grouping.scope
         var columns: [Int: [ComputedColumn]] = [:], representatives: [Int: Column] = [:], conditions: [Int: [String]] = [:]
         for (number, key) in grouping.computed.sorted(by: { $0.key < $1.key }) {
             let source = scope.source(of: key.column), place = scope.table(of: key.column)
-            guard let (values, results) = try ComputedCodes.results(key, key.text, place, where: filter(source), evaluate) else {
+            guard let (values, results) = try ComputedCodes.results(of: key, key.text, at: place, where: filter(source), evaluate) else {
                 return nil
             }
             var codes: [SQLClass: Int] = [:], coded: [Int64] = [], first: [Int] = []
@@ -47,14 +47,17 @@ struct ComputedCodes {
                 guard result.isWritten(as: results[first[codes[found] ?? 0]]) else { return nil }
                 coded.append(Int64(codes[found] ?? 0))
             }
-            columns[source, default: []].append(ComputedColumn(key, place, values, codes: coded, count: first.count))
+            columns[source, default: []].append(ComputedColumn(key, at: place, values, codes: coded, count: first.count))
             representatives[number] = (key.unit.map { ComputedCodes.dates(values, $0) } ?? values).gather(first)
         }
         for key in grouping.computedConditions {
             let source = scope.source(of: key.column), place = scope.table(of: key.column)
             let text = { (name: String) in "CASE WHEN \(key.text(name)) THEN 1 ELSE 0 END" }
-            guard let (values, results) = try ComputedCodes.results(key, text, place, where: filter(source), evaluate) else { return nil }
-            columns[source, default: []].append(ComputedColumn(key, place, values, codes: results.map { $0 == .int(1) ? 1 : 0 }, count: 2))
+            guard let (values, results) = try ComputedCodes.results(of: key, text, at: place, where: filter(source), evaluate) else {
+                return nil
+            }
+            columns[source, default: []].append(
+                ComputedColumn(key, at: place, values, codes: results.map { $0 == .int(1) ? 1 : 0 }, count: 2))
             conditions[source, default: []].append(key.name)
         }
         self.conditions = conditions
@@ -104,7 +107,7 @@ struct ComputedCodes {
 
     /// Returns the different values of a column and what SQLite computes from them; nil if there are too many.
     private static func results(
-        _ key: ComputedKey, _ text: (String) -> String, _ place: (table: SQLTable, index: Int), where filter: PredicateSyntax,
+        of key: ComputedKey, _ text: (String) -> String, at place: (table: SQLTable, index: Int), where filter: PredicateSyntax,
         _ evaluate: (String) throws(FirnError) -> [[Value]]
     ) throws(FirnError) -> (values: Column, results: [Value])? {
         let (table, index) = place
@@ -120,7 +123,7 @@ struct ComputedCodes {
 }
 
 extension ComputedColumn {
-    fileprivate init(_ key: ComputedKey, _ place: (table: SQLTable, index: Int), _ values: Column, codes: [Int64], count: Int) {
+    fileprivate init(_ key: ComputedKey, at place: (table: SQLTable, index: Int), _ values: Column, codes: [Int64], count: Int) {
         let column = place.table.columns[place.index], kind = key.unit == nil ? JoinKeys.kind(column.form) : .words
         self.init(
             name: key.name, source: column.position, rule: .codes(ValueCodes(values, kind, codes: codes, count: count, unit: key.unit)))
@@ -147,7 +150,10 @@ private enum SQLClass: Hashable {
             } else {
                 self = .real(x.bitPattern)
             }
-        case .string(let x): self = .text(Array(x.utf8))
+        case .string(let x):
+            // Other bytes than those of UTF-8 have been replaced, and different texts would be one.
+            guard !x.unicodeScalars.contains("\u{FFFD}") else { return nil }
+            self = .text(Array(x.utf8))
         case .data(let x): self = .blob(x)
         default: return nil
         }

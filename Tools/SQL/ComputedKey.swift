@@ -108,7 +108,9 @@ extension SQLGroupReader {
 
     /// Returns the seconds of the time unit on which an expression of a date depends; nil if it may depend on the whole value.
     private func unit(_ column: Int, _ sites: [Range<Int>], _ range: Range<Int>) -> Int64? {
-        guard case .date(isDay: false) = scope.columns[column].form else { return nil }
+        guard case .date(isDay: false) = scope.columns[column].form, !tokens[range].contains(where: { $0.isWord("between") }) else {
+            return nil
+        }
         var smallest: Int64 = 86_400
         for site in sites {
             guard let unit = unit(site, range) else { return nil }
@@ -188,7 +190,8 @@ extension SQLGroupReader {
             }
             isSpecifier = false
             switch character {
-            case "Y", "m", "d", "e", "j", "w", "u", "W", "U", "V", "G", "g", "F", "%": break
+            // SQLite rounds times to milliseconds for days of the week and of the year, so that the end of a day is the next one.
+            case "Y", "m", "d", "e", "F", "%": break
             case "H", "I", "k", "l", "p", "P": smallest = min(smallest, 3600)
             case "M", "R": smallest = min(smallest, 60)
             case "S", "T": smallest = min(smallest, 1)

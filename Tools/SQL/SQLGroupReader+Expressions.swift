@@ -24,7 +24,10 @@ extension SQLGroupReader {
         while at < end {
             guard place.nesting.count < SQLGroupReader.maximumDepth else { throw NotGrouped() }
             let token = tokens[at]
-            if place.needsOperand {
+            if place.needsOperand, let next = try readComputedKey(at, end, isTrial: isTrial) {
+                place.needsOperand = false
+                at = next
+            } else if place.needsOperand {
                 at = try readOperand(at, end, &place, seesAliases: seesAliases, isTrial: isTrial)
             } else if token.kind == .symbol {
                 switch token.text {
@@ -91,10 +94,6 @@ extension SQLGroupReader {
         _ at: Int, _ end: Int, _ place: inout Place, seesAliases: Bool, isTrial: Bool
     ) throws(NotGrouped) -> Int {
         let token = tokens[at], isCall = at + 1 < end && tokens[at + 1].isSymbol("(")
-        if let next = try readComputedKey(at, end, isTrial: isTrial) {
-            place.needsOperand = false
-            return next
-        }
         switch token.kind {
         case .number, .text, .blob: place.needsOperand = false
         case .parameter:

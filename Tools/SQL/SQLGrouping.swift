@@ -71,13 +71,8 @@ final class SQLGrouping {
             let tests = reader.conditions.map(\.test)
             test = tests.count > 1 ? .and(tests) : tests.first
         }
-        var condition = join.map { [$0.description] } ?? test.map { [$0.text(columns)] } ?? []
-        condition += reader.computedConditions.map { $0.text(columns[$0.column].name) }
-        let sums = reader.measures.map { $0.text(columns, reader.literals) }.joined(separator: ", ")
-        let groups =
-            reader.keys.isEmpty
-            ? sums : "group by \(reader.keys.map { columns[$0].name }.joined(separator: ", "))" + (sums.isEmpty ? "" : ": \(sums)")
-        description = (condition + [groups]).joined(separator: ", ")
+        let condition = join.map { [$0.description] } ?? test.map { [$0.text(columns)] } ?? []
+        description = (condition + SQLGrouping.words(reader)).joined(separator: ", ")
         join?.work = description
 
         var aggregates: [Aggregate] = []
@@ -114,6 +109,15 @@ final class SQLGrouping {
         let longest = keys.map { columns[$0].schema.name.utf8.count }.max() ?? 0
         for i in aggregates.indices { aggregates[i].name = String(repeating: "#", count: longest + 1) + "\(i)" }
         self.aggregates = aggregates
+    }
+
+    /// Returns the computed conditions and the groups of a statement in words.
+    private static func words(_ reader: SQLGroupReader) -> [String] {
+        let columns = reader.scope.columns
+        let keys = reader.keys.enumerated().map { reader.computedKeys[$0]?.key.text(columns[$1].name) ?? columns[$1].name }
+        let measures = reader.measures.map { $0.text(columns, reader.literals) }.joined(separator: ", ")
+        let groups = keys.isEmpty ? measures : "group by \(keys.joined(separator: ", "))" + (measures.isEmpty ? "" : ": \(measures)")
+        return reader.computedConditions.map { $0.text(columns[$0.column].name) } + [groups]
     }
 
     /// How SQLite adds doubles. Since 3.43 it compensates the errors.

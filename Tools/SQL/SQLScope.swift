@@ -40,8 +40,8 @@ struct SQLScope {
     private(set) var sources: [Source] = []
     private(set) var columns: [SQLColumn] = []
     private var sourceOfColumn: [Int] = []
-    /// Columns from this number on are computed.
-    private var firstComputed: Int?
+    /// The numbers of columns that are computed.
+    private var computed: Set<Int> = []
     /// What the names of the SELECT that is read refer to.
     var relations: [Relation] = []
     /// The names in USING, which mean the column of the first table that has it.
@@ -59,10 +59,10 @@ struct SQLScope {
         return Relation(alias: alias, columns: named(false), hidden: named(true))
     }
 
-    /// Adds a column of whole numbers that is computed from a column, after all tables. Returns its number, and its name in a `ComputedTable`.
+    /// Adds a column of whole numbers that is computed from a column. Returns its number, and its name in a `ComputedTable`.
     mutating func addComputed(from column: Int) -> (column: Int, name: String) {
         let source = sourceOfColumn[column], table = sources[source].table, number = columns.count
-        firstComputed = firstComputed ?? number
+        computed.insert(number)
         let name = ComputedTable.name(number, for: table.table), type = ColumnType(.int, optional: true)
         columns.append(
             SQLColumn(position: table.columns.count, name: name, schema: ColumnSchema(name, type), form: .int, isHidden: true, target: nil))
@@ -100,7 +100,7 @@ struct SQLScope {
     func isOptional(_ column: Int) -> Bool { columns[column].schema.type.isOptional || sources[sourceOfColumn[column]].isOuter }
 
     func isOrdered(_ column: Int) -> Bool {
-        if let firstComputed, column >= firstComputed { return true }
+        if computed.contains(column) { return true }
         let (table, index) = table(of: column)
         return table.isOrdered(index)
     }
