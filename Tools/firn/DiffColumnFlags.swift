@@ -33,9 +33,15 @@ struct DiffColumnFlags {
         }
     }
 
-    /// Splits an item at its last `=`; the column is nil if there is none. Back-quotes around a name are not part of it.
+    /// Splits an item at its last `=` outside of back-quotes; the column is nil if there is none. Back-quotes around a name are not part of
+    /// it.
     private static func assignment(_ item: String) -> (column: String?, value: String) {
-        guard let at = item.utf8.lastIndex(of: UInt8(ascii: "=")) else { return (nil, item) }
+        var isQuoted = false, found: String.Index?
+        for at in item.utf8.indices {
+            if item.utf8[at] == UInt8(ascii: "`") { isQuoted.toggle() }
+            if !isQuoted, item.utf8[at] == UInt8(ascii: "=") { found = at }
+        }
+        guard let at = found ?? item.utf8.lastIndex(of: UInt8(ascii: "=")) else { return (nil, item) }
         let column = plain(item[..<at]), value = plain(item[item.index(after: at)...])
         return column.isEmpty ? (nil, item) : (column, value)
     }

@@ -39,9 +39,9 @@ struct EqualRows {
             var same = Bits(count: batch.count)
             for (row, candidate) in found.enumerated() where candidate >= 0 { same[row] = true }
             same = try live.live(found, present: same)
-            for i in type.key where same.ones > 0 { try compare(i, batch, found, &same) }
+            for i in type.key where same.ones > 0 { try compare(i, of: batch, with: found, keeping: &same) }
             for i in type.columns.indices where same.ones > 0 && !type.key.contains(i) && decides(fit, i) {
-                try compare(i, batch, found, &same)
+                try compare(i, of: batch, with: found, keeping: &same)
             }
             for row in found.indices where !same[row] { found[row] = -1 }
         } catch { throw FirnError(error, in: path) }
@@ -53,7 +53,7 @@ struct EqualRows {
         type.isCompanion(column) ? fit.hasTexts(column) : fit.has(column)
     }
 
-    private mutating func compare(_ column: Int, _ batch: Batch, _ found: [Int64], _ same: inout Bits) throws(Damage) {
+    private mutating func compare(_ column: Int, of batch: Batch, with found: [Int64], keeping same: inout Bits) throws(Damage) {
         if columns[column] == nil {
             columns[column] = try LinkedColumn(base, path: [column], most: max(1 << 16, EqualRows.keptBytes / columns.count))
         }

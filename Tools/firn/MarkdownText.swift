@@ -1,6 +1,7 @@
 import FirnCommandLine
 
-/// Text in Markdown as GitHub renders it. A cell is one line, and nothing in it is markup.
+/// Text in Markdown as GitHub renders it. A cell is one line, and no character of it is markup. GitHub still makes links of addresses and
+/// names in it, such as `https://…` and `@name`.
 enum MarkdownText {
     /// Returns a text that is rendered as it is.
     static func escaped(_ text: String) -> String {

@@ -150,7 +150,7 @@ extension DatabaseTransaction {
         }
         // The tail of a type that the transaction did not use stays as it was, unless it was sealed.
         for type in open.tails.keys where states[type].deltaRows == 0 { open.tails[type] = nil }
-        for key in open.order where isWritten(key >> 32, key & 0xFFFF_FFFF, open.sealed[key], catalogue) { open.forget(key: key) }
+        for key in open.order where isWritten(key >> 32, key & 0xFFFF_FFFF, open.sealed[key], in: catalogue) { open.forget(key: key) }
         open.catalogue = catalogue
         open.schema = schema
         return open
@@ -158,7 +158,7 @@ extension DatabaseTransaction {
 
     /// Whether the commit wrote a segment again, with changes that were in memory or in the delta store: its open rows, which are based on
     /// the segment before, are then those of no segment of the new version.
-    private func isWritten(_ type: Int, _ segment: Int, _ rows: (any StoredRows)?, _ catalogue: Catalogue) -> Bool {
+    private func isWritten(_ type: Int, _ segment: Int, _ rows: (any StoredRows)?, in catalogue: Catalogue) -> Bool {
         guard !catalogue.types[type].touches(segment) else { return false }
         return rows is WorkingRows || type < base.catalogue.types.count && base.catalogue.types[type].touches(segment)
     }
