@@ -344,4 +344,29 @@ import Testing
             try scratch.firn("query", "o.firn", "name.last == 'Lee' AND name.first == 'Anna'", "-a", "count", "--format", "csv").out
                 == "count\n1\n")
     }
+
+    @Test func `the exit code of an interrupted command is 130 only if no row was added`() throws {
+        let scratch = try Scratch(), file = scratch.file("a.firn")
+        try scratch.write("in.csv", "v\na\n")
+        try scratch.write("more.csv", "v\n" + (0..<20_000).map { "value \($0)\n" }.joined())
+        for turn in 0..<12 {
+            #expect(try scratch.firn("convert", "in.csv", "a.firn", "-q", "--force").code == 0)
+            func size() throws -> Int { try Data(contentsOf: file).count }
+            let before = try size(), process = Process()
+            process.executableURL = FirnRun.binary
+            process.arguments = ["append", file.path, scratch.file("more.csv").path, "--quiet"]
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            // The commit is about to be written when the file grows.
+            let deadline = Date().addingTimeInterval(20)
+            while process.isRunning, try size() == before, Date() < deadline {}
+            usleep(UInt32(turn % 4 * 500))
+            process.interrupt()
+            process.wait()
+            let rows = try scratch.firn("query", "a.firn", "-a", "count", "--format", "csv").out
+            #expect(
+                process.terminationReason == .exit && (process.terminationStatus == 0) == rows.contains("20001")
+                    && [0, 130].contains(process.terminationStatus), "turn \(turn): \(process.terminationStatus), \(rows)")
+        }
+    }
 }

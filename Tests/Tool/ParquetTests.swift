@@ -48,6 +48,16 @@ import Testing
         #expect(wrong.code == 2 && wrong.errors.contains("did you mean \"price\"?"), "\(wrong.errors)")
     }
 
+    @Test func `a file of many columns and few rows needs little memory`() throws {
+        let scratch = try Scratch(), columns = 0..<600
+        let rows = (0..<3).map { row in columns.map { $0 % 2 == 0 ? "text \(row)" : "\($0 * row)" }.joined(separator: ",") }
+        try scratch.write("w.csv", ([columns.map { "c\($0)" }.joined(separator: ",")] + rows).joined(separator: "\n") + "\n")
+        #expect(try scratch.firn("convert", "w.csv", "w.parquet", "-q").code == 0)
+        let run = try scratch.firn("convert", "w.parquet", "w.firn", "--memory", "64MB", "-q")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scratch.firn("diff", "w.csv", "w.firn", "--key", "c1").code == 0)
+    }
+
     @Test func `damage and unknown features are errors with the column and the offset`() throws {
         let scratch = try scratch("types-v1")
         var bytes = try Array(Data(contentsOf: scratch.file("types-v1.parquet")))

@@ -52,16 +52,14 @@ final class SQLGrouping {
     init?(
         _ reader: SQLGroupReader, literals: [SQLValue], number: Int, evaluate: @escaping (String) throws(FirnError) -> [[Value]]
     ) {
-        self.evaluate = evaluate
+        (self.evaluate, self.number, self.literals) = (evaluate, number, literals)
         computed = reader.computedKeys.mapValues(\.key)
         computedConditions = reader.computedConditions
-        self.number = number
         let scope = reader.scope, columns = scope.columns, isJoin = scope.sources.count > 1 || reader.measures.contains { $0.filter != nil }
         self.scope = scope
         table = scope.sources[0].table
         keys = reader.keys
         measures = reader.measures
-        self.literals = literals
         if isJoin {
             guard let join = SQLJoin(reader, literals) else { return nil }
             self.join = join
