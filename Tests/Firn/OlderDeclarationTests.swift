@@ -80,8 +80,8 @@ private func keeper(_ pets: Int, in realm: Realm) throws -> Warden {
         #expect(schema["pets"]?.isArray ?? false && schema["pets"]?.objectClassName == "Ward" && schema["tags"]?.isSet ?? false)
         #expect(schema["scores"]?.isMap ?? false && schema["age"]?.type == .int && schema["age"]?.isOptional ?? false)
         #expect(Ward().objectSchema["keepers"]?.linkOriginPropertyName == "pets" && Ward().objectSchema["number"]?.isIndexed ?? false)
-        #expect(realm.schema["Keyed"]?.properties.map(\.name) == ["identifier"])
-        #expect(realm.schema["Keyed"]?.primaryKeyProperty?.name == "identifier")
+        #expect(realm.schema["Keyed"]?.properties.map(\.columnName) == ["identifier"])
+        #expect(realm.schema["Keyed"]?.primaryKeyProperty?.name == "id")
     }
 
     @Test func `inverse links are found by name in a schema, and are not among its properties`() throws {

@@ -96,10 +96,10 @@ enum Globe {
     }
     static let tables: [String: any Table] = ["Toy": table(toy, toys, cut: 2), "Shop": table(shop, shops, cut: 4)]
     static let table = tables["Shop"]!
-    static let inverses = [QueryRequest.Inverse("sellers", type: "Shop", column: "toys")]
+    static let names = PropertyNames(inverses: [QueryRequest.Inverse("sellers", type: "Shop", column: "toys")])
 
     static func find(_ query: String, _ arguments: [Value] = [], threads: Int = 1) throws -> String {
-        let run = try QueryRun(QueryRequest(filter: query, arguments: arguments, inverses: inverses), table: table, threads: threads)
+        let run = try QueryRun(QueryRequest(filter: query, arguments: arguments, names: names), table: table, threads: threads)
         let letters = Array("abcdef")
         return String(try run.rowLocations().map { letters[$0.segment * 4 + $0.position] })
     }

@@ -75,15 +75,15 @@ enum Kennel {
         "Person": table(person, people, cut: 1), "Toy": table(toy, toys, cut: 2), "Dog": table(dog, dogs, cut: 3),
     ]
 
-    static let inverses = [
+    static let names = PropertyNames(inverses: [
         QueryRequest.Inverse("dogs", type: "Dog", column: "owner"), QueryRequest.Inverse("players", type: "Dog", column: "toys"),
         QueryRequest.Inverse("made", type: "Toy", column: "maker"),
-    ]
+    ])
 
     /// Returns the found rows of a type in order, as letters: `abc…` for dogs, `ABC…` for people, `wxyz` for toys.
     static func find(_ typeName: String, _ query: String, _ arguments: [Value] = arguments, threads: Int = 1) throws -> String {
         let table = tables[typeName]!
-        let run = try QueryRun(QueryRequest(filter: query, arguments: arguments, inverses: inverses), table: table, threads: threads)
+        let run = try QueryRun(QueryRequest(filter: query, arguments: arguments, names: names), table: table, threads: threads)
         return try letters(run, table, typeName)
     }
 

@@ -160,7 +160,7 @@ import Testing
     func `an invalid path is an error with a position`(query: String, part: String) {
         do {
             _ = try QueryRun(
-                QueryRequest(filter: query, arguments: Kennel.arguments, inverses: Kennel.inverses), table: Kennel.tables["Dog"]!)
+                QueryRequest(filter: query, arguments: Kennel.arguments, names: Kennel.names), table: Kennel.tables["Dog"]!)
             Issue.record("\(query) was accepted")
         } catch {
             #expect(error.description.contains(part) && error.position <= query.utf8.count, "\(query): \(error)")
@@ -181,7 +181,7 @@ import Testing
         let selected = try rows(
             QueryRequest(
                 filter: "name < 'd'", select: ["owner.name", "toys.price", "owner.address.city", "toys.tags", "owner.dogs.name"],
-                inverses: Kennel.inverses))
+                names: Kennel.names))
         #expect(
             selected == [
                 [
@@ -236,7 +236,7 @@ import Testing
         let list = SelectedRows([4, 0, 70, 0, 3, 1], of: dogs)
         func find(_ query: String) throws -> String {
             try Kennel.letters(
-                try QueryRun(QueryRequest(filter: query, arguments: Kennel.arguments, inverses: Kennel.inverses), table: list), list, "Dog")
+                try QueryRun(QueryRequest(filter: query, arguments: Kennel.arguments, names: Kennel.names), table: list), list, "Dog")
         }
         #expect(try find("TRUEPREDICATE") == "eaadb")
         #expect(try find("owner.age > 0") == "eaa")
@@ -296,10 +296,10 @@ import Testing
         for person in Kennel.people { try transaction.insert("Person", person) }
         try transaction.commit()
         let addresses = try #require(try database.snapshot().table(named: "Address"))
-        let inverses = [QueryRequest.Inverse("people", type: "Person", column: "address")]
+        let names = PropertyNames(inverses: [QueryRequest.Inverse("people", type: "Person", column: "address")])
         func cities(_ query: String) throws -> [Value] {
             var out: [Value] = []
-            try QueryRun(QueryRequest(filter: query, sort: [.init("city")], inverses: inverses), table: addresses).forEachBatch { batch in
+            try QueryRun(QueryRequest(filter: query, sort: [.init("city")], names: names), table: addresses).forEachBatch { batch in
                 for row in 0..<batch.count { out.append(batch.columns[0].value(at: row)) }
                 return true
             }

@@ -47,14 +47,17 @@ package struct KeyPathFilter: Sendable {
     let nodes: [Node]
 
     /// Resolves key paths. Nil means every column of the root, and of the rows that it links to over up to four links. An empty array means
-    /// no column: only inserted and deleted rows count. Inverses matter only if a path names them.
+    /// no column: only inserted and deleted rows count. Inverses matter only if a path names them. `codeNames` are, for each type, the names
+    /// of columns by other names that paths can use for them.
     /// - Throws: `FirnError.usage` if a path names something that does not exist.
-    package init(root: String, in schema: Schema, keyPaths: [String]?, inverses: [Inverse] = []) throws(FirnError) {
+    package init(
+        root: String, in schema: Schema, keyPaths: [String]?, inverses: [Inverse] = [], codeNames: [String: [String: String]] = [:]
+    ) throws(FirnError) {
         guard let type = schema.types.firstIndex(where: { $0.name == root }) else {
             throw FirnError(.usage, "there is no type \"\(root)\"")
         }
         self.schema = schema
-        var building = Resolution(schema, inverses)
+        var building = Resolution(schema, inverses, codeNames)
         if let keyPaths {
             let paths = keyPaths.map { path in
                 KeyPath(whole: path, parts: path.split(separator: ".", omittingEmptySubsequences: false).map(String.init), next: 0)
@@ -95,13 +98,19 @@ private struct Resolution {
 
     let schema: Schema
     let inverses: [KeyPathFilter.Inverse]
+    let codeNames: [String: [String: String]]
     var nodes: [KeyPathFilter.Node] = []
     private var known: [NodeKey: Int] = [:]
     private var knownWhole: [[Int]: Int] = [:]
 
-    init(_ schema: Schema, _ inverses: [KeyPathFilter.Inverse]) {
+    init(_ schema: Schema, _ inverses: [KeyPathFilter.Inverse], _ codeNames: [String: [String: String]]) {
         self.schema = schema
         self.inverses = inverses
+        self.codeNames = codeNames
+    }
+
+    private func column(_ name: String, of type: TypeSchema) -> Int? {
+        type.index(of: name) ?? codeNames[type.name]?[name].flatMap { type.index(of: $0) }
     }
 
     private func target(_ column: ColumnSchema) -> Int? {
@@ -132,13 +141,13 @@ private struct Resolution {
                 node.isWhole = true
                 continue
             }
-            if schema.index(of: path.part) == nil, let (source, column) = inverse(path.part, of: type) {
+            if column(path.part, of: schema) == nil, let (source, column) = inverse(path.part, of: type) {
                 var next = path
                 next.next += 1
                 leadingHere[[source, column], default: []] += path.isLast ? [] : [next]
                 continue
             }
-            let columns = path.part == "*" ? Array(schema.columns.indices) : schema.index(of: path.part).map { [$0] } ?? []
+            let columns = path.part == "*" ? Array(schema.columns.indices) : column(path.part, of: schema).map { [$0] } ?? []
             var next = path
             next.next += 1
             var leads = false
@@ -167,14 +176,14 @@ private struct Resolution {
 
     /// Whether a type that a wildcard leads to has the next part of the path.
     private func canGoOn(_ path: KeyPath, at type: Int) -> Bool {
-        let columns = schema.types[type].columns
-        let isColumn = path.part == "*" || schema.types[type].index(of: path.part) != nil
+        let columns = schema.types[type].columns, own = column(path.part, of: schema.types[type])
+        let isColumn = path.part == "*" || own != nil
         var next = path
         next.next += 1
         if !isColumn { return inverse(path.part, of: type).map { path.isLast || canGoOn(next, at: $0.type) } ?? false }
         if path.isLast { return true }
-        return columns.contains { column in
-            (path.part == "*" || column.name == path.part) && target(column).map { canGoOn(next, at: $0) } ?? false
+        return columns.indices.contains { column in
+            (path.part == "*" || column == own) && target(columns[column]).map { canGoOn(next, at: $0) } ?? false
         }
     }
 

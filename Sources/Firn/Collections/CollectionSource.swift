@@ -65,7 +65,7 @@ public class _CollectionSource {
 
     /// Returns the request for a query over the elements. All options that queries need are set here.
     func request(_ query: QuerySyntax, _ arguments: [Value], aggregates: [Aggregate] = []) -> QueryRequest {
-        QueryRequest(parsed: query, arguments: arguments, aggregates: aggregates, inverses: inverses, acceptsNumbersAsBooleans: true)
+        QueryRequest(parsed: query, arguments: arguments, aggregates: aggregates, names: names, acceptsNumbersAsBooleans: true)
     }
 
     /// Returns the elements that a query selects from these.
@@ -136,7 +136,8 @@ final class UnmanagedSource<Element: RealmCollectionValue>: _CollectionSource {
 
 /// All objects of a type.
 final class TableSource: _CollectionSource {
-    /// The access to the type. If the file had no type for the class, this looks again, because the type may have been added since.
+    /// The access to the type. If the file had no type for the class, this looks again, because the type may have been added since; also if
+    /// the transaction that added the type was cancelled.
     private var access: TypeAccess {
         guard known.isAbsent, !owner.isFrozen, !known.isRetired, let objectClass = known.schema?.objectClass else { return known }
         known = owner.access(objectClass)

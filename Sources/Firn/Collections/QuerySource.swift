@@ -24,7 +24,7 @@ final class QuerySource: _CollectionSource {
         self.arguments = arguments
         super.init(base.shape)
         if base is TableSource, query.descriptors.isEmpty, let access = base.elementAccess,
-            query.predicate.looksOnly(at: access.type.columns)
+            query.predicate.looksOnly(at: access.columnNames)
         {
             matches = SegmentMatches()
         }

@@ -89,9 +89,9 @@ extension PathSyntax {
     }
 
     /// Returns whether the path is a single name of one of these columns.
-    fileprivate func leads(to columns: [ColumnSchema]) -> Bool {
+    fileprivate func leads(to columns: Set<String>) -> Bool {
         guard steps.count == 1, case .name(let name, _) = steps[0] else { return false }
-        return columns.contains { $0.name == name }
+        return columns.contains(name)
     }
 }
 
@@ -108,7 +108,7 @@ extension DescriptorSyntax {
 
 extension PredicateSyntax {
     /// Returns whether the predicate depends only on the row's own columns, which are `columns`.
-    func looksOnly(at columns: [ColumnSchema]) -> Bool {
+    func looksOnly(at columns: Set<String>) -> Bool {
         switch self {
         case .constant: true
         case .not(let inner): inner.looksOnly(at: columns)
@@ -120,7 +120,7 @@ extension PredicateSyntax {
 }
 
 extension ExpressionSyntax {
-    fileprivate func looksOnly(at columns: [ColumnSchema]) -> Bool {
+    fileprivate func looksOnly(at columns: Set<String>) -> Bool {
         switch self {
         case .constant, .argument: true
         case .path(let path): path.leads(to: columns)

@@ -57,7 +57,7 @@ final class UnmanagedTables {
     /// Returns the index of the first element that matches a query.
     func firstIndex(_ syntax: QuerySyntax, _ arguments: [Value]) throws(QueryError) -> Int? {
         let run = try QueryRun(
-            QueryRequest(parsed: syntax, arguments: arguments, inverses: root.inverses, acceptsNumbersAsBooleans: true),
+            QueryRequest(parsed: syntax, arguments: arguments, names: root.names, acceptsNumbersAsBooleans: true),
             over: related.tables[root.name]!)
         let found: [RowLocation]
         do { found = try run.rowLocations() } catch { trap("\(error)") }

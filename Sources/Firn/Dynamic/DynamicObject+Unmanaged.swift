@@ -16,7 +16,7 @@ extension DynamicObject {
     package func content(_ name: String) -> DynamicContent {
         if let contents { return contents.values[contents.index(of: name)] }
         let access = _settled()
-        guard let column = access.type.index(of: name) else { trap("type \"\(access.name)\" has no property \"\(name)\"") }
+        guard let column = access.column(name) else { trap("type \"\(access.name)\" has no property \"\(name)\"") }
         let type = access.type.columns[column].type
         switch type.collection {
         case .none: return .value(DynamicElement(_value(column), type, access.core))
@@ -32,7 +32,7 @@ extension DynamicObject {
         guard let access = target.core.dynamicAccess(typeName) else {
             trap("Object type \"\(typeName)\" is not managed by the Realm.")
         }
-        guard let link = access.type.index(of: property), access.type.columns[link].type.target == target.name else {
+        guard let link = access.column(property), access.type.columns[link].type.target == target.name else {
             trap("\"\(typeName)\" has no property \"\(property)\" that links to \"\(target.name)\"")
         }
         return Results(LinkingSource(access, column: link, to: target, rowID: _rowID, .dynamic(ColumnType(.link, target: typeName))))
@@ -71,7 +71,9 @@ extension DynamicObject {
 
     /// Returns the type of a property with a single value; nil if there is no such property.
     func valueType(_ name: String) -> ColumnType? {
-        guard let type = _access?.type ?? contents?.type, let index = type.index(of: name), !type.columns[index].type.isCollection else {
+        guard let type = _access?.type ?? contents?.type, let index = _access?.column(name) ?? type.index(of: name),
+            !type.columns[index].type.isCollection
+        else {
             return nil
         }
         return type.columns[index].type

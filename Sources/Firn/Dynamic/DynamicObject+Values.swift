@@ -6,7 +6,7 @@ extension ObjectBase {
     /// Returns the untyped value of a column of a dynamic object. Collections are those that a class would declare: `List<Int>`,
     /// `MutableSet<String?>`, `Map<String, DynamicObject?>`.
     final func dynamicValue(_ name: String, _ access: TypeAccess) -> Any? {
-        guard let column = access.type.index(of: name) else { trap("type \"\(access.name)\" has no property \"\(name)\"") }
+        guard let column = access.column(name) else { trap("type \"\(access.name)\" has no property \"\(name)\"") }
         guard access.type.columns[column].type.isCollection else { return plainValue(column, access) }
         _settled()
         return CollectionCell.of(self, column).typedCollection
@@ -23,7 +23,7 @@ extension ObjectBase {
     }
 
     final func setDynamicValue(_ name: String, _ value: Any?, _ access: TypeAccess) {
-        guard let column = access.type.index(of: name) else { trap("type \"\(access.name)\" has no property \"\(name)\"") }
+        guard let column = access.column(name) else { trap("type \"\(access.name)\" has no property \"\(name)\"") }
         let type = access.type.columns[column].type
         guard let stored = access.core.stored(value, type) else {
             trap(RealmMessage.invalidValue(value, of: access.type, column))

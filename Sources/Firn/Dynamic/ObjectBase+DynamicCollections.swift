@@ -21,8 +21,8 @@ extension ObjectBase {
         guard let access = _access, let object = withoutClass as? DynamicObject else {
             trap("\(action) requires a managed object: read the property of an unmanaged one through its class.")
         }
-        let stored = access.schema?.properties.first { $0.codeName == name }?.name ?? name
-        guard let own = object._access, let column = own.type.index(of: stored) else {
+        let stored = access.schema?.schemaName(of: name) ?? name
+        guard let own = object._access, let column = own.column(stored) else {
             trap("type \"\(access.name)\" has no property \"\(name)\"")
         }
         let type = own.type.columns[column].type

@@ -13,8 +13,8 @@ protocol Observed {
     var core: RealmCore { get }
     /// The type at which key paths begin; nil if the elements have no properties.
     var rootType: String? { get }
-    /// The inverse links that key paths can name.
-    var inverses: [QueryRequest.Inverse] { get }
+    /// The names in code that key paths can use.
+    var names: PropertyNames { get }
     /// The key paths that are used if none are given.
     var defaultKeyPaths: [String]? { get }
     /// If none of these types changed, there is no difference; nil if not known.
@@ -34,7 +34,7 @@ protocol Observed {
 }
 
 extension Observed {
-    var inverses: [QueryRequest.Inverse] { [] }
+    var names: PropertyNames { PropertyNames() }
     var hasInitial: Bool { true }
     var defaultKeyPaths: [String]? { nil }
     var dependencies: Set<String>? { nil }
@@ -52,7 +52,7 @@ extension Observed {
             return nil
         }
         do {
-            return try KeyPathFilter(root: rootType, in: core.schema, keyPaths: keyPaths ?? defaultKeyPaths, inverses: inverses)
+            return try KeyPathFilter(root: rootType, in: core.schema, keyPaths: keyPaths ?? defaultKeyPaths, names: names)
         } catch {
             throw Realm.Error(.invalidInput, error.message, cause: error)
         }
@@ -125,8 +125,9 @@ final class ChangeObserver<Target: Observed>: Observer {
 }
 
 extension KeyPathFilter {
-    init(root: String, in schema: Schema, keyPaths: [String]?, inverses: [QueryRequest.Inverse]) throws(FirnError) {
+    init(root: String, in schema: Schema, keyPaths: [String]?, names: PropertyNames) throws(FirnError) {
         try self.init(
-            root: root, in: schema, keyPaths: keyPaths, inverses: inverses.map { Inverse($0.name, type: $0.typeName, column: $0.column) })
+            root: root, in: schema, keyPaths: keyPaths,
+            inverses: names.inverses.map { Inverse($0.name, type: $0.typeName, column: $0.column) }, codeNames: names.columns)
     }
 }

@@ -29,7 +29,7 @@ struct ObservedCollection<Collection: RealmCollection>: Observed {
         dependencies = rootType.map { schema.connected(with: $0) } ?? owner.map { [$0] }
     }
 
-    var inverses: [QueryRequest.Inverse] { source.inverses }
+    var names: PropertyNames { source.names }
 
     func state() -> State {
         if source is TableSource { return .table }

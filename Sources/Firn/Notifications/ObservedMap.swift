@@ -9,7 +9,7 @@ struct ObservedMap<Key: _MapKey, Element: RealmCollectionValue>: Observed {
 
     var core: RealmCore { cell.core }
     var rootType: String? { cell.type.kind == .link || cell.type.kind == .embedded ? cell.type.target : nil }
-    var inverses: [QueryRequest.Inverse] { rootType.flatMap { core.knownAccess($0)?.schema?.inverses } ?? [] }
+    var names: PropertyNames { rootType.flatMap { core.knownAccess($0)?.names } ?? PropertyNames() }
     var dependencies: Set<String>? { (rootType.map { core.schema.connected(with: $0) } ?? []).union([cell.access.name]) }
 
     /// Reads the table directly: no transaction is open during notifications.

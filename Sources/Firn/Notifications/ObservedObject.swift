@@ -38,7 +38,7 @@ struct ObservedObject<T: ObjectBase>: Observed {
 
     var rootType: String? { access.name }
     var defaultKeyPaths: [String]? { .shallow }
-    var inverses: [QueryRequest.Inverse] { access.schema?.inverses ?? [] }
+    var names: PropertyNames { access.names }
     var hasInitial: Bool { false }
     func state() {}
 
@@ -53,10 +53,10 @@ struct ObservedObject<T: ObjectBase>: Observed {
                     own?.forEachSet { columns.append($0) }
                     continue
                 }
-                guard let filter = try? KeyPathFilter(root: access.name, in: versions.new.schema, keyPaths: paths, inverses: inverses),
+                guard let filter = try? KeyPathFilter(root: access.name, in: versions.new.schema, keyPaths: paths, names: names),
                     try versions.modifiedRows(filter, among: .rows([row])).contains(row)
                 else { continue }
-                if let column = access.type.index(of: property) {
+                if let column = access.column(property) {
                     columns.append(column)
                 } else if let inverse = inverse(property) {
                     derived.append(inverse)
@@ -83,9 +83,9 @@ struct ObservedObject<T: ObjectBase>: Observed {
 
     private func change(of column: Int, _ was: ObjectBase?) -> PropertyChange {
         let name = access.type.columns[column].name
-        if access.type.columns[column].type.isCollection { return PropertyChange(name: name, oldValue: nil, newValue: nil) }
         // The name in the class, which can differ from the name in the file.
         let code = access.schema.flatMap { schema in schema.index(of: name).map { schema.properties[$0].codeName } } ?? name
+        if access.type.columns[column].type.isCollection { return PropertyChange(name: code, oldValue: nil, newValue: nil) }
         return PropertyChange(name: code, oldValue: was.flatMap { unwrapped($0[name]) }, newValue: unwrapped(object[name]))
     }
 

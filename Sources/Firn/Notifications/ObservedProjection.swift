@@ -27,7 +27,7 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
 
     var rootType: String? { access.name }
     var defaultKeyPaths: [String]? { wanted.map(\.path) }
-    var inverses: [QueryRequest.Inverse] { access.schema?.inverses ?? [] }
+    var names: PropertyNames { access.names }
     var hasInitial: Bool { false }
     func state() {}
 
@@ -36,7 +36,7 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
         if try versions.new.table(named: access.name)?.location(of: row) == nil { return .deleted }
         var changed: [ProjectionSchema.Property] = []
         for (property, path) in wanted where !changed.contains(where: { $0.name == property.name }) {
-            guard let filter = try? KeyPathFilter(root: access.name, in: versions.new.schema, keyPaths: [path], inverses: inverses),
+            guard let filter = try? KeyPathFilter(root: access.name, in: versions.new.schema, keyPaths: [path], names: names),
                 try versions.modifiedRows(filter, among: .rows([row])).contains(row)
             else { continue }
             changed.append(property)

@@ -48,7 +48,7 @@ struct ObservedSections<Key: _Persistable & Hashable, Element: RealmCollectionVa
         dependencies = rootType.map { schema.connected(with: $0) }
     }
 
-    var inverses: [QueryRequest.Inverse] { sections.elements.inverses }
+    var names: PropertyNames { sections.elements.names }
 
     func state() -> [SectionSource<Key, Element>.Section] { sections.sections }
 
@@ -84,7 +84,7 @@ struct ObservedSection<Key: _Persistable & Hashable, Element: RealmCollectionVal
     var core: RealmCore { whole.core }
     var rootType: String? { whole.rootType }
     var dependencies: Set<String>? { whole.dependencies }
-    var inverses: [QueryRequest.Inverse] { whole.inverses }
+    var names: PropertyNames { whole.names }
     func state() -> [SectionSource<Key, Element>.Section] { whole.state() }
 
     func difference(

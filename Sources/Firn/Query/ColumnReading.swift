@@ -37,7 +37,7 @@ struct ColumnReading {
         self.path = []
         column = Column(ColumnType(.int))
         var found: [Column] = []
-        let request = QueryRequest(select: [path.description], inverses: source.inverses), table = table
+        let request = QueryRequest(select: [path.description], names: source.names), table = table
         let run: QueryRun
         do { run = try QueryRun(request, table: table) } catch { trap("\(error)") }
         core.failing(()) { () throws(FirnError) in

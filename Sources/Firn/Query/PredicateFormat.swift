@@ -71,7 +71,7 @@ extension NSPredicate {
                     let syntax = try Parser.query(text.format)
                     // Checked as text, so that errors contain their position in it.
                     try source.check(
-                        QueryRequest(filter: text.format, arguments: arguments, inverses: source.inverses, acceptsNumbersAsBooleans: true))
+                        QueryRequest(filter: text.format, arguments: arguments, names: source.names, acceptsNumbersAsBooleans: true))
                     guard syntax.descriptors.isEmpty else {
                         throw QueryError(
                             .binding, "SORT, DISTINCT and LIMIT are not allowed in an NSPredicate", at: 0, expected: "filter(_:)")

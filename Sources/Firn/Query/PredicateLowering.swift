@@ -126,7 +126,7 @@ extension _CollectionSource {
         let lowering = PredicateLowering(self)
         lowering.variables[predicate.variable.key] = PathSyntax(shape.target == nil ? [.name("self")] : [])
         let syntax = QuerySyntax(try lowering.condition(predicate.expression))
-        do { try check(QueryRequest(parsed: syntax, arguments: lowering.arguments, inverses: inverses)) } catch {
+        do { try check(QueryRequest(parsed: syntax, arguments: lowering.arguments, names: names)) } catch {
             throw Realm.Error(.invalidInput, "\(error) in \(syntax)")
         }
         return (syntax, lowering.arguments)

@@ -56,7 +56,7 @@ extension _CollectionSource {
         do {
             let syntax = try Parser.query(text)
             // Checked as text, so that errors contain their position in it.
-            try check(QueryRequest(filter: text, arguments: arguments, inverses: inverses, acceptsNumbersAsBooleans: true))
+            try check(QueryRequest(filter: text, arguments: arguments, names: names, acceptsNumbersAsBooleans: true))
             return appending(syntax, arguments)
         } catch { throw Realm.Error(.invalidInput, error.description) }
     }
@@ -65,7 +65,7 @@ extension _CollectionSource {
     func typed<Element: RealmCollectionValue>(_ isIncluded: (Query<Element>) -> Query<Bool>) -> (QuerySyntax, [Value]) {
         let context = QueryContext(core)
         let syntax = QuerySyntax(isIncluded(Query(rootOf: shape, context)).condition)
-        do { try check(QueryRequest(parsed: syntax, arguments: context.arguments, inverses: inverses)) } catch {
+        do { try check(QueryRequest(parsed: syntax, arguments: context.arguments, names: names)) } catch {
             trap("\(error) in \(syntax)")
         }
         return (syntax, context.arguments)
@@ -91,28 +91,35 @@ extension _CollectionSource {
         return (0..<count).first { self.value($0) == value }
     }
 
-    /// The inverse links, by name, of the classes that a path can lead through.
-    var inverses: [QueryRequest.Inverse] { elementAccess?.schema?.inverses ?? [] }
+    /// The names in code that paths can use.
+    var names: PropertyNames { elementAccess?.names ?? PropertyNames() }
 }
 
 extension ClassSchema {
-    private static let knownInverses: Mutex<[ObjectIdentifier: [QueryRequest.Inverse]]> = Mutex([:])
+    private static let knownNames: Mutex<[ObjectIdentifier: PropertyNames]> = Mutex([:])
 
-    var inverses: [QueryRequest.Inverse] {
+    /// The inverse links, and the properties with another name in the file, of the classes that a path can lead through.
+    var names: PropertyNames {
         let id = ObjectIdentifier(objectClass)
-        if let known = ClassSchema.knownInverses.withLock({ $0[id] }) { return known }
-        let found = reachableInverses
-        ClassSchema.knownInverses.withLock { $0[id] = found }
+        if let known = ClassSchema.knownNames.withLock({ $0[id] }) { return known }
+        let found = reachableNames
+        ClassSchema.knownNames.withLock { $0[id] = found }
         return found
     }
 
-    private var reachableInverses: [QueryRequest.Inverse] {
-        var found: [QueryRequest.Inverse] = []
+    private var reachableNames: PropertyNames {
+        var found = PropertyNames()
         for schema in reachable() {
-            for property in schema.properties where property.shape.isLinking {
+            for property in schema.properties {
+                guard property.shape.isLinking else {
+                    if property.codeName != property.name { found.columns[schema.name, default: [:]][property.codeName] = property.name }
+                    continue
+                }
                 guard let target = property.shape.target, let origin = property.origin else { continue }
                 let column = ClassSchema.of(target).schemaName(of: origin)
-                found.append(QueryRequest.Inverse(property.name, type: target.className(), column: column))
+                for name in Set([property.name, property.codeName]) {
+                    found.inverses.append(QueryRequest.Inverse(name, type: target.className(), column: column))
+                }
             }
         }
         return found

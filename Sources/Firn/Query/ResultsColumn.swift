@@ -85,8 +85,8 @@ extension RealmCollection where Element: ObjectBase {
         let source = managedSource("column(_:as:)")
         let access = source.managedElements
         do {
-            let path = access.type.index(of: name) == nil ? try Parser.path(name) : PathSyntax([.name(name)])
-            let run = try QueryRun(QueryRequest(select: [path.description], inverses: source.inverses), table: access.table)
+            let path = access.column(name) == nil ? try Parser.path(name) : PathSyntax([.name(name)])
+            let run = try QueryRun(QueryRequest(select: [path.description], names: source.names), table: access.table)
             let found = run.columns[0].type, wanted = Value._elementShape.type
             trap(
                 unless: found.kind == wanted.kind && !found.isCollection,

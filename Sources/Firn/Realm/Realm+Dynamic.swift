@@ -63,7 +63,7 @@ extension TypeAccess {
             for (i, column) in type.columns.enumerated() { if object.has(column.name) { given[i] = object[column.name] } }
         case let dictionary as [String: Any?]:
             for (key, one) in dictionary {
-                if let index = type.index(of: key) { given[index] = one } else { UnknownKeys.note(key, of: name) }
+                if let index = column(key) { given[index] = one } else { UnknownKeys.note(key, of: name) }
             }
         case let array as [Any?]:
             let properties = type.visibleColumns
@@ -138,7 +138,7 @@ extension TypeAccess {
 extension ObjectBase {
     /// Returns whether the object has a property with this name.
     final func has(_ name: String) -> Bool {
-        if let access = _access, access.schema == nil { return access.type.index(of: name) != nil }
+        if let access = _access, access.schema == nil { return access.column(name) != nil }
         if let contents = unmanagedContents { return contents.type.index(of: name) != nil }
         return ClassSchema.of(Swift.type(of: self)).stored.contains { $0.name == name || $0.codeName == name }
     }

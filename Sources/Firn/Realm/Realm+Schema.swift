@@ -31,8 +31,9 @@ extension Realm {
         /// Creates a schema of types.
         package init(_ types: [ObjectSchema]) { storedTypes = types }
 
-        init(_ schema: FirnTable.Schema, _ listed: [ObjectBase.Type]?) {
-            storedTypes = schema.types.filter { $0.name != SchemaVersion.typeName }.map { ObjectSchema($0, nil) }
+        /// `known` returns the schema of the program's class for a type of the file, if there is one.
+        init(_ schema: FirnTable.Schema, _ listed: [ObjectBase.Type]?, known: (String) -> ClassSchema? = { _ in nil }) {
+            storedTypes = schema.types.filter { $0.name != SchemaVersion.typeName }.map { ObjectSchema($0, known($0.name)) }
             if let listed = listed?.map({ ClassSchema.of($0) }) {
                 unused = { listed }
                 unusedNamed = { name in listed.first { $0.name == name } }
@@ -46,7 +47,7 @@ extension Realm {
     /// The types of the file at this version, and those of the classes that it has no types for yet.
     public var schema: Schema {
         core.check()
-        return Schema(core.schema, core.configuration.objectTypes)
+        return Schema(core.schema, core.configuration.objectTypes) { core.knownSchema($0) }
     }
 }
 
@@ -75,8 +76,11 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
 
     /// The property that is the primary key, or nil.
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimaryKey) }
-    /// Returns the property or the inverse link with a name, or nil if there is none.
-    public subscript(propertyName: String) -> Property? { (properties + inverseLinks).first { $0.name == propertyName } }
+    /// Returns the property or the inverse link with a name in code or in the file, or nil if there is none.
+    public subscript(propertyName: String) -> Property? {
+        let all = properties + inverseLinks
+        return all.first { $0.name == propertyName } ?? all.first { $0.columnName == propertyName }
+    }
 
     /// The name of the type as text, whether it is embedded, and its properties and inverse links in one line each. See
     /// `Property.description`.
@@ -113,8 +117,8 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
             let known = schema?.properties.first { $0.name == column.name }
             return Property(
                 name: known?.codeName ?? column.name, columnName: column.name, column.type, isPrimaryKey: type.key.contains(index),
-                isIndexed: known.map { !$0.options.isDisjoint(with: [.indexed, .fullText]) }
-                    ?? (type.key.contains(index) || !column.indexes.isEmpty))
+                isIndexed: type.key.contains(index) || !column.indexes.isEmpty
+                    || known.map { !$0.options.isDisjoint(with: [.indexed, .fullText]) } ?? false)
         }
         inverseLinks = (schema?.properties ?? []).filter(\.shape.isLinking).map { Property(linking: $0) }
     }

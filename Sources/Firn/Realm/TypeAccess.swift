@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDatabase
+import FirnQuery
 import FirnTable
 
 /// Reads, writes and creates the objects of one type in one open realm.
@@ -167,6 +168,17 @@ final class TypeAccess {
 
     /// Returns whether there is such an object. If damage keeps it from being found, this returns true, and the object reads as zeros.
     func holds(_ rowID: Int64) -> Bool { !isRetired && (position(of: rowID) != nil || core.damage != nil) }
+
+    /// Returns the column of a property by its name in the file, or by its name in code if the program has a class for the type.
+    func column(_ name: String) -> Int? {
+        type.index(of: name) ?? (schema ?? core.knownSchema(self.name)).flatMap { type.index(of: $0.schemaName(of: name)) }
+    }
+
+    /// The names in code that paths from the objects can use.
+    var names: PropertyNames { (schema ?? core.knownSchema(name))?.names ?? PropertyNames() }
+
+    /// The names that a path of one step can have to mean a column of the objects.
+    var columnNames: Set<String> { Set(type.columns.map(\.name)).union(names.columns[name, default: [:]].keys) }
 
     func isKey(_ column: Int) -> Bool { type.key.contains(column) }
 

@@ -115,7 +115,7 @@ struct GroupPlan: Sendable {
     /// Binds the operand of an aggregate, which must have one value for each row.
     private static func operand(_ aggregate: Aggregate, _ text: String, _ binder: inout Binder) throws(QueryError) -> Operand {
         let expression: ExpressionSyntax =
-            binder.type.index(of: text) != nil ? .path(PathSyntax([.name(text)])) : try Parser.expression(text)
+            binder.column(text) != nil ? .path(PathSyntax([.name(text)])) : try Parser.expression(text)
         guard case .path(let syntax) = expression else {
             let operand = try binder.operand(expression)
             guard case .arithmetic = operand, !operand.isMany else {

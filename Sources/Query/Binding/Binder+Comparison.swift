@@ -13,7 +13,7 @@ extension Binder {
         case (.constant(let a), .constant(let b)):
             // A property whose name looks like a row literal must be quoted.
             let named = [a, b].lazy.compactMap { if case .link(let row) = $0.value { "O\(row)" } else { nil } }.first {
-                type.index(of: $0) != nil
+                column($0) != nil
             }
             throw error(
                 "Cannot compare two constants (\"\(asWritten(syntax.left))\" and \"\(asWritten(syntax.right))\")",
@@ -42,7 +42,7 @@ extension Binder {
     private func withTruthWord(_ syntax: ComparisonSyntax) -> ComparisonSyntax {
         guard syntax.comparator.isEquality, case .path(let path) = syntax.right, path.quantifier == nil, path.steps.count == 1,
             case .name(let name, _) = path.steps[0], let value = ["YES": true, "yes": true, "NO": false, "no": false][name],
-            type.index(of: name) == nil, inverse(name, of: type.name) == nil
+            column(name) == nil, inverse(name, of: type.name) == nil
         else { return syntax }
         var syntax = syntax
         syntax.right = .constant(ConstantSyntax(.bool(value), at: path.position))
@@ -216,6 +216,6 @@ extension Binder {
 
     /// Returns the first constant that is the name of a column: SQL writes names in double quotes, which are text in this language.
     private func quotedColumn(_ constants: ConstantSyntax...) -> String? {
-        constants.lazy.compactMap { if case .string(let name) = $0.value { name } else { nil } }.first { type.index(of: $0) != nil }
+        constants.lazy.compactMap { if case .string(let name) = $0.value { name } else { nil } }.first { column($0) != nil }
     }
 }

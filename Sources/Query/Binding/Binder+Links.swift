@@ -16,7 +16,7 @@ extension Binder {
     /// Extends a path from links (one for each row, or collections of them) to a column of their targets.
     mutating func follow(link name: String, _ trail: inout Trail, offset: Int) throws(QueryError) {
         let target = try target(of: trail, offset)
-        guard let column = target.type.index(of: name) else {
+        guard let column = names.column(name, in: target.type) else {
             guard let inverse = inverse(name, of: target.type.name) else { throw unknown(name, in: target.type, at: offset) }
             return try turn(inverse.typeName, inverse.column, &trail, offset)
         }
@@ -62,13 +62,14 @@ extension Binder {
         guard case .name(let column, let columnPosition)? = rest.popFirst() else {
             throw error("@links.\(typeName) must be followed by the name of the linking column", at: position.offset)
         }
-        guard source.index(of: column) != nil else { throw unknown(column, in: source, at: columnPosition.offset) }
+        guard names.column(column, in: source) != nil else { throw unknown(column, in: source, at: columnPosition.offset) }
         try turn(typeName, column, &trail, columnPosition.offset)
     }
 
     /// Extends a path from links to the lists of rows of a type that link to their targets through a column.
     private mutating func turn(_ typeName: String, _ column: String, _ trail: inout Trail, _ offset: Int) throws(QueryError) {
-        guard let source = schema[typeName], let index = source.index(of: column), source.columns[index].type.leads(to: trail.type.target)
+        guard let source = schema[typeName], let index = names.column(column, in: source),
+            source.columns[index].type.leads(to: trail.type.target)
         else {
             throw error("\"\(typeName).\(column)\" does not link to \(trail.type.target ?? trail.name)", at: offset)
         }
@@ -78,7 +79,7 @@ extension Binder {
         try resolve(&trail)
         trail.description = BoundPath.Description()
         trail.add(.inverse(slots.backlinks(table, index)), ColumnType(.link, collection: .list, target: typeName))
-        trail.name = "\(typeName).\(column)"
+        trail.name = "\(typeName).\(source.columns[index].name)"
     }
 
     /// Binds `@links.@count`, which counts the links of all columns of all types.
@@ -103,7 +104,7 @@ extension Binder {
 
     /// Returns the inverse with this name that rows of the type have.
     func inverse(_ name: String, of typeName: String) -> QueryRequest.Inverse? {
-        inverses.first { $0.name == name && isInverse($0, of: typeName) }
+        names.inverses.first { $0.name == name && isInverse($0, of: typeName) }
     }
 
     func isInverse(_ inverse: QueryRequest.Inverse, of typeName: String) -> Bool {

@@ -42,11 +42,11 @@ extension Binder {
             }
         }
         if case .name(let name, let position)? = rest.first {
-            root = type.index(of: name)
+            root = column(name)
             if root == nil, name.lowercased() == "self" {
                 root = type.index(of: "self")
                 rest.removeFirst()
-                if root == nil, case .name(let next, _)? = rest.first, let column = type.index(of: next) {
+                if root == nil, case .name(let next, _)? = rest.first, let column = column(next) {
                     root = column
                     rest.removeFirst()
                 }
@@ -100,14 +100,16 @@ extension Binder {
     }
 
     func unknown(_ name: String, in type: TypeSchema, at position: Int) -> QueryError {
-        let names = type.visible.columns.map(\.name) + inverses.filter { isInverse($0, of: type.name) }.map(\.name)
-        let some = names.listed()
+        let inCode = names.columns[type.name] ?? [:]
+        let known =
+            type.visible.columns.map(\.name) + inCode.keys.sorted()
+            + names.inverses.filter { isInverse($0, of: type.name) }.map(\.name)
         return QueryError(
             .binding,
             name.hasPrefix("$")
                 ? "there is no variable \"\(name)\" here, and no such column in \(type.name)" : "no column \"\(name)\" in \(type.name)",
             in: text, at: position,
-            suggestion: Suggestion.nearest(to: name, among: names).map { "\"\($0)\"" }, hint: "its columns are \(some)")
+            suggestion: Suggestion.nearest(to: name, among: known).map { "\"\($0)\"" }, hint: "its columns are \(known.listed())")
     }
 
     /// Follows the only field of an object that stands for a collection within a collection: paths need not name it.
@@ -206,12 +208,12 @@ extension Binder {
             guard let target = type.target.flatMap({ schema[$0] }) else {
                 throw error("the type of \"\(trail.name)\" is not known", at: position)
             }
-            if target.isCollectionWithinCollection, target.index(of: name) == nil {
+            if target.isCollectionWithinCollection, names.column(name, in: target) == nil {
                 if type.isCollection { trail.enter() }
                 unwrap(&trail)
                 return try follow(name: name, &trail, position)
             }
-            guard let index = target.index(of: name) else { throw unknown(name, in: target, at: position) }
+            guard let index = names.column(name, in: target) else { throw unknown(name, in: target, at: position) }
             if type.isCollection { trail.enter() }
             var field = target.columns[index].type
             field.isOptional = field.isOptional || trail.type.isOptional

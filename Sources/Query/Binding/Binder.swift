@@ -7,7 +7,7 @@ struct Binder {
     let schema: Schema
     let arguments: [Value]
     let table: any Table
-    let inverses: [QueryRequest.Inverse]
+    let names: PropertyNames
     /// The tables of other types by name; nil if a table is not available.
     var others: [String: (any Table)?] = [:]
     /// The text that positions refer to.
@@ -22,14 +22,17 @@ struct Binder {
     /// The number of text tests; each has a set of matching codes for each segment.
     var textTests = 0
 
-    init(_ table: any Table, arguments: [Value], inverses: [QueryRequest.Inverse] = []) {
+    init(_ table: any Table, arguments: [Value], names: PropertyNames = PropertyNames()) {
         type = table.type
         schema = table.schema
         slots = SlotTable(table.schema)
         self.table = table
         self.arguments = arguments
-        self.inverses = inverses
+        self.names = names
     }
+
+    /// Returns the column of the rows that a path means by a name; nil if there is none.
+    func column(_ name: String) -> Int? { names.column(name, in: type) }
 
     /// The limit of nesting. It is greater than that of the parser, and bounds trees that programs build.
     static let maximumDepth = 2 * Parser.maximumDepth

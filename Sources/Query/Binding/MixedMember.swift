@@ -13,7 +13,7 @@ extension Binder {
     mutating func member(_ name: String) throws(QueryError) -> BoundPath.Step {
         var columns: [String: (hop: Int, type: ColumnType)] = [:]
         for other in schema.types where !other.isEmbedded {
-            guard let index = other.index(of: name), let table = try related(other.name) else { continue }
+            guard let index = names.column(name, in: other), let table = try related(other.name) else { continue }
             columns[other.name] = (slots.hop(table, [index]), other.columns[index].type)
         }
         return columns.isEmpty ? .anyKey(name) : .anyMember(slots.member(MixedMember(name: name, columns: columns)))

@@ -158,7 +158,7 @@ extension Binder {
             }
             searched = found
         }
-        var inner = Binder(searched, arguments: arguments, inverses: inverses)
+        var inner = Binder(searched, arguments: arguments, names: names)
         inner.acceptsNumbersAsBooleans = acceptsNumbersAsBooleans
         inner.text = text
         inner.depth = depth

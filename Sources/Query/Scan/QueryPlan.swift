@@ -42,7 +42,7 @@ struct QueryPlan: Sendable {
     }
 
     init(_ request: QueryRequest, _ table: any Table) throws(QueryError) {
-        var binder = Binder(table, arguments: request.arguments, inverses: request.inverses)
+        var binder = Binder(table, arguments: request.arguments, names: request.names)
         binder.acceptsNumbersAsBooleans = request.acceptsNumbersAsBooleans
         var syntax = QuerySyntax(.constant(true))
         if let parsed = request.parsed {
@@ -104,7 +104,7 @@ struct QueryPlan: Sendable {
         var path = try binder.bind(try binder.path(text))
         var column = path.schema(text, id: id)
         if case .name(let name, _)? = (try binder.path(text)).steps.first, path.steps.isEmpty, !path.isMany,
-            let known = binder.type.index(of: name), (try binder.path(text)).steps.count == 1
+            let known = binder.column(name), (try binder.path(text)).steps.count == 1
         {
             column = binder.type.columns[known]
         } else if path.isMany, path.steps == [.enter] {
@@ -179,7 +179,7 @@ struct QueryPlan: Sendable {
 extension Binder {
     /// Parses a path of a request. The whole name of a column is accepted even if it does not parse as a path.
     func path(_ text: String) throws(QueryError) -> PathSyntax {
-        if type.index(of: text) != nil { return PathSyntax([.name(text)]) }
+        if column(text) != nil { return PathSyntax([.name(text)]) }
         return try Parser.path(text)
     }
 }

@@ -23,8 +23,8 @@ package struct QueryRequest: Sendable {
     /// If `groupBy` is empty: one row over all rows.
     package var aggregates: [Aggregate]
 
-    /// Properties that are the backlinks of a row, by the names that paths use for them.
-    package var inverses: [Inverse]
+    /// The names of properties that are not those of columns.
+    package var names: PropertyNames
     /// Whether 0 and 1 are booleans where a boolean is expected, as in `NSPredicate`.
     package var acceptsNumbersAsBooleans: Bool
 
@@ -54,7 +54,7 @@ package struct QueryRequest: Sendable {
     package init(
         filter: String? = nil, parsed: QuerySyntax? = nil, arguments: [Value] = [], select: [String] = [], sort: [SortKey] = [],
         distinct: [String] = [],
-        limit: Int? = nil, offset: Int = 0, groupBy: [String] = [], aggregates: [Aggregate] = [], inverses: [Inverse] = [],
+        limit: Int? = nil, offset: Int = 0, groupBy: [String] = [], aggregates: [Aggregate] = [], names: PropertyNames = PropertyNames(),
         acceptsNumbersAsBooleans: Bool = false
     ) {
         self.filter = filter
@@ -67,7 +67,7 @@ package struct QueryRequest: Sendable {
         self.offset = offset
         self.groupBy = groupBy
         self.aggregates = aggregates
-        self.inverses = inverses
+        self.names = names
         self.acceptsNumbersAsBooleans = acceptsNumbersAsBooleans
     }
 

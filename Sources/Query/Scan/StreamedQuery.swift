@@ -129,7 +129,7 @@ package final class StreamedQuery {
 
     /// Returns a request of the filter only, for all columns if none are named.
     private func rowsOnly(_ select: [String]) -> QueryRequest {
-        QueryRequest(parsed: QuerySyntax(syntax.predicate), arguments: request.arguments, select: select, inverses: request.inverses)
+        QueryRequest(parsed: QuerySyntax(syntax.predicate), arguments: request.arguments, select: select, names: request.names)
     }
 
     private func run(_ request: QueryRequest, _ batches: [Batch]) throws(FirnError) -> QueryRun {
@@ -142,7 +142,7 @@ package final class StreamedQuery {
     private static func descriptors(_ syntax: QuerySyntax, _ request: QueryRequest, _ table: any Table) throws(QueryError)
         -> [DescriptorSyntax]
     {
-        let binder = Binder(table, arguments: request.arguments, inverses: request.inverses)
+        let binder = Binder(table, arguments: request.arguments, names: request.names)
         var out = syntax.descriptors
         if request.isGrouped { return out }
         if !request.sort.isEmpty {
@@ -202,7 +202,7 @@ package final class StreamedQuery {
     private func prune(_ descriptors: [DescriptorSyntax]) throws(FirnError) {
         let kept = try run(
             QueryRequest(
-                parsed: QuerySyntax(.constant(true), descriptors: descriptors), arguments: request.arguments, inverses: request.inverses),
+                parsed: QuerySyntax(.constant(true), descriptors: descriptors), arguments: request.arguments, names: request.names),
             held)
         held = []
         heldCount = 0
