@@ -14,7 +14,8 @@ extension Value {
         }
     }
 
-    /// Returns the same value as a value of another kind, such as an integer as a double or a double as a decimal, or nil if there is none.
+    /// Returns the same value as a value of another kind, such as an integer as a double or a boolean as 0 or 1, or nil if there
+    /// is none.
     func fitted(to kind: ScalarKind) -> Value? {
         switch (self, kind) {
         case (.null, _), (.bool, .bool), (.int, .int), (.float, .float), (.double, .double), (.string, .string), (.data, .data),
@@ -29,6 +30,10 @@ extension Value {
         case (.double(let x), .decimal): .decimal(Decimal(x))
         // Dictionary literals with mixed numbers turn integers into doubles, and so do some JSON readers.
         case (.double(let x), .int): Int64(exactly: x).map { .int($0) }
+        // JSON readers and other languages write 0 and 1 for booleans.
+        case (.int(let x), .bool) where x == 0 || x == 1: .bool(x == 1)
+        case (.double(let x), .bool) where x == 0 || x == 1: .bool(x == 1)
+        case (.bool(let x), .int): .int(x ? 1 : 0)
         case (.string(let x), .decimal): Decimal(x).map { .decimal($0) }
         case (.string(let x), .objectID): Identifier(objectIDText: x).map { .objectID($0) }
         case (.string(let x), .uuid): Identifier(uuidText: x).map { .uuid($0) }
