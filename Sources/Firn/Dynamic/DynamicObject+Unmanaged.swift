@@ -126,6 +126,6 @@ extension TypeAccess {
         manage(object, rowID)
         object._generation = 0
         // Links and collections are set after the object has its row, because they can lead back to it.
-        for (name, content) in leading { core.adding(update) { object.take(content, name) } }
+        for (name, content) in leading { core.setContent(update) { object.take(content, name) } }
     }
 }

@@ -40,6 +40,9 @@ final class RealmCore {
     private(set) var invalidationCount = 0
     /// The policy for objects that are added because an object that is being added or changed refers to them.
     private(set) var updatePolicy = Realm.UpdatePolicy.error
+    /// The number of objects, each referred to by the one before, whose properties are being set.
+    private var depth = 0
+    private var postponed: [(policy: Realm.UpdatePolicy, body: () -> Void)] = []
 
     init(_ file: RealmFile, _ configuration: Realm.Configuration, _ executor: RealmExecutor, snapshot: DatabaseSnapshot? = nil) throws {
         self.file = file
@@ -158,3 +161,17 @@ final class RealmCore {
         updatePolicy = before
     }
 }
+
+    /// Sets a property of an object that is being added, which can add more objects, and these more. At a certain depth, the properties are
+    /// set after all those above them, so that long chains of links do not need a long stack.
+    func setContent(_ policy: Realm.UpdatePolicy, _ body: @escaping () -> Void) {
+        guard depth < 32 else { return postponed.append((policy, body)) }
+        depth += 1
+        adding(policy, body)
+        while depth == 1, !postponed.isEmpty {
+            let next = postponed
+            postponed = []
+            for (policy, body) in next { setContent(policy, body) }
+        }
+        depth -= 1
+    }

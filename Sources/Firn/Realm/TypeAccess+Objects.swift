@@ -64,7 +64,7 @@ extension TypeAccess {
         core.noteChange()
         manage(object, rowID)
         object._generation = 0
-        for (_, property, content) in later { core.adding(update) { property.access.setManaged(object, content) } }
+        for (_, property, content) in later { core.setContent(update) { property.access.setManaged(object, content) } }
     }
 
     private func fill(_ columns: UnsafeMutablePointer<Column>, _ count: Int, from object: ObjectBase) {
@@ -103,7 +103,7 @@ extension TypeAccess {
         for (_, property, content) in contents {
             if onlyChanged, !property.leadsOn, property.access.sameContent(property.access.get(object), content) { continue }
             if property.leadsOn {
-                core.adding(onlyChanged ? .modified : .all) { property.access.setManaged(object, content) }
+                core.setContent(onlyChanged ? .modified : .all) { property.access.setManaged(object, content) }
             } else {
                 _ = property.access.set(object, content)
             }
