@@ -139,16 +139,21 @@ final class TableSource: _CollectionSource {
     /// The access to the type. If the file had no type for the class, this looks again, because the type may have been added since; also if
     /// the transaction that added the type was cancelled.
     private var access: TypeAccess {
-        guard known.isAbsent, !owner.isFrozen, !known.isRetired, let objectClass = known.schema?.objectClass else { return known }
+        guard !owner.isFrozen, known.isRetired ? isCancelled : known.isAbsent, let objectClass = known.schema?.objectClass else {
+            return known
+        }
         known = owner.access(objectClass)
         return known
     }
     private var known: TypeAccess
+    private let invalidations: Int
+    private var isCancelled: Bool { owner.invalidationCount == invalidations && owner.schema[known.name] == nil }
     private let owner: RealmCore
 
     init(_ access: TypeAccess, _ shape: _Shape) {
         known = access
         owner = access.core
+        invalidations = access.core.invalidationCount
         super.init(shape)
     }
 
@@ -192,8 +197,10 @@ final class TableSource: _CollectionSource {
     }
 
     override func moved(to core: RealmCore) -> _CollectionSource? {
-        guard let there = core.sameAccess(access) else { return nil }
-        return TableSource(there, shape)
+        if let there = core.sameAccess(access) { return TableSource(there, shape) }
+        // A version without the type has no objects of it.
+        guard core.isFrozen, let objectClass = access.schema?.objectClass else { return nil }
+        return TableSource(core.access(objectClass), shape)
     }
 
     override func isSame(as other: _CollectionSource) -> Bool { (other as? TableSource)?.access === access }

@@ -15,7 +15,7 @@ extension Observed {
                 .invalidInput,
                 "Read-only Realms do not change and do not have change notifications: open the file for writing to observe it.")
         }
-        if core.isInTransaction, core.hasChanges {
+        if core.isInTransaction, core.hasChangesOfObjects {
             throw Realm.Error(
                 .invalidInput,
                 "Cannot create asynchronous query after making changes in a write transaction. Observe before the first change, or after the commit."

@@ -23,6 +23,7 @@ extension RealmCore {
             if let transaction {
                 try transaction.extendSchema(missing)
                 noteChange()
+                state.current?.addedTypes += 1
             } else {
                 let own = try file.database.begin()
                 // If another process has added them first, this changes nothing.

@@ -135,6 +135,9 @@ final class RealmCore {
     /// True if the transaction under way has changed something.
     var hasChanges: Bool { state.current.map { $0.changesBefore != stamp.changes } ?? false }
 
+    /// True if the transaction under way has changed more than the types, to which the first use of a class adds its own.
+    var hasChangesOfObjects: Bool { state.current.map { $0.changesBefore &+ $0.addedTypes != stamp.changes } ?? false }
+
     /// Records that the transaction under way has changed something.
     func noteChange() { stamp.noteChange() }
 
@@ -160,7 +163,6 @@ final class RealmCore {
         body()
         updatePolicy = before
     }
-}
 
     /// Sets a property of an object that is being added, which can add more objects, and these more. At a certain depth, the properties are
     /// set after all those above them, so that long chains of links do not need a long stack.
@@ -175,3 +177,4 @@ final class RealmCore {
         }
         depth -= 1
     }
+}

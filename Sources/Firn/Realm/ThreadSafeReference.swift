@@ -40,7 +40,7 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
         }
         trap(unless: !threadConfined.isInvalidated, "Cannot construct reference to invalidated object")
         trap(
-            unless: !core.isInTransaction || !core.hasChanges,
+            unless: !core.isInTransaction || !core.hasChangesOfObjects,
             "Cannot obtain thread safe reference during a write transaction that has made changes: commit first.")
         file = core.file
         confined = Mutex(Carried(threadConfined))

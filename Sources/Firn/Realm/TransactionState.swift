@@ -42,6 +42,8 @@ final class OpenTransaction {
     let versionBefore: UInt64
     /// `ChangeStamp.changes` at the beginning.
     let changesBefore: UInt64
+    /// How many of the changes since then have only added types.
+    var addedTypes: UInt64 = 0
     /// The observers that are not notified of the transaction.
     var silenced: [Subscription] = []
     private let file: RealmFile
