@@ -29,6 +29,8 @@ public class _PropertyAccess {
     /// Returns the value of an unmanaged object unchanged, for `setManaged` after the object was added.
     func unmanagedContent(_ object: ObjectBase) -> Any? { trap("overridden") }
     func setManaged(_ object: ObjectBase, _ content: Any?) { trap("overridden") }
+    /// The values that the property takes, for messages.
+    var accepted: String { shape.type.name }
 }
 
 final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
@@ -90,6 +92,8 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
 
     override func set(_ object: ObjectBase, _ value: Any?) -> Bool { assign(object, value) }
 
+    override var accepted: String { shape.type.name + (limits(of: Value.self).map { " (\($0))" } ?? "") }
+
     override func unmanagedContent(_ object: ObjectBase) -> Any? { storage(object).pointee.settle(object) }
 
     override func setManaged(_ object: ObjectBase, _ content: Any?) {
@@ -101,6 +105,33 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
             Value._write(object, Int(storage(object).pointee.column), value)
         }
     }
+}
+
+/// Describes the values of an enum or of an integer type of less than 64 bits; nil for other types. `List<Int8>` and `Int8?` are described
+/// as `Int8`.
+private func limits(of type: Any.Type) -> String? {
+    func integers<T: _IntegerScalar>(_ type: T.Type) -> String? { T.bitWidth < 64 ? "\(T.self): \(T.min) to \(T.max)" : nil }
+    func cases<T: PersistableEnum>(_ type: T.Type) -> String? {
+        "\(T.self): \(T.allCases.map { String(reflecting: $0.rawValue) }.joined(separator: ", "))"
+    }
+    func elements<T: RealmCollection>(_ type: T.Type) -> String? { limits(of: T.Element.self) }
+    switch type {
+    case let optional as any _AnyOptionalType.Type: return limits(of: optional.wrappedType)
+    case let integer as any _IntegerScalar.Type: return integers(integer)
+    case let some as any PersistableEnum.Type: return cases(some)
+    case let collection as any RealmCollection.Type: return elements(collection)
+    case let map as any MapValues.Type: return limits(of: map.valueType)
+    default: return nil
+    }
+}
+
+/// Any `Map`, for the type of its values.
+private protocol MapValues {
+    static var valueType: Any.Type { get }
+}
+
+extension Map: MapValues {
+    fileprivate static var valueType: Any.Type { Value.self }
 }
 
 /// Any `Persisted<Value>`, for enumerating the fields of a class.

@@ -8,9 +8,14 @@ import Synchronization
 extension RealmCollection {
     /// Returns the elements that match a predicate in Firn's query language (`docs/guide/query.md`). The results are live. `%@` is the next
     /// argument, `$0` the first, `%K` an argument that is a path. Arguments are values, nil, objects of the realm, key paths, and
-    /// collections of these. Traps if the predicate is not valid for the elements.
+    /// collections of these. Traps if the predicate is not valid for the elements, or does not use all arguments.
     public func filter(_ predicateFormat: String, _ args: Any?...) -> Results<Element> where Element: RealmFetchable {
-        do { return try filtered(predicateFormat, args) } catch { trap("\(error)") }
+        do {
+            let found = try filtered(predicateFormat, args)
+            let used = args.isEmpty ? 0 : try Parser.argumentCount(of: predicateFormat)
+            trap(unless: used >= args.count, "\(args.count) arguments for \"\(predicateFormat)\", which uses only \(used)")
+            return found
+        } catch { trap("\(error)") }
     }
 
     /// Returns the same as `filter`, for untrusted predicates.

@@ -194,7 +194,7 @@ enum RealmMessage {
 
     static func invalidValue(_ value: Any?, property: ClassSchema.Property, type: String) -> String {
         let shown = unwrapped(value).map { "\"\($0)\" of type \(Swift.type(of: $0))" } ?? "nil"
-        return "Invalid value \(shown) for property \"\(type).\(property.name)\", which takes \(property.shape.type.name)."
+        return "Invalid value \(shown) for property \"\(type).\(property.codeName)\", which takes \(property.access.accepted)."
     }
 
     static func invalidValue(_ value: Any?, of type: TypeSchema, _ index: Int) -> String {

@@ -6,6 +6,9 @@ extension Binder {
         let syntax = withTruthWord(written)
         if let node = try typeTest(syntax) { return node }
         if syntax.comparator == .geoWithin { return try within(syntax) }
+        if syntax.comparator == .isIn, try isShape(syntax.right) {
+            throw error("a shape is allowed only on the right of GEOWITHIN", at: syntax.position.offset, expected: "GEOWITHIN")
+        }
         if let values = try list(syntax.right) { return try listComparison(syntax, values) }
         if let values = try list(syntax.left) { return try listOnLeft(syntax, values) }
         let left = try operand(syntax.left), right = try operand(syntax.right)

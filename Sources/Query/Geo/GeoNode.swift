@@ -66,6 +66,17 @@ extension Binder {
         return GeoNode(.path(path), (type, coordinates), try shape(syntax.right), quantifier: path.quantifier, text: syntax.description)
     }
 
+    /// Whether an expression is a shape, or an argument that is one.
+    func isShape(_ expression: ExpressionSyntax) throws(QueryError) -> Bool {
+        switch expression {
+        case .geo: return true
+        case .argument(let index, let position):
+            if case .success = GeoShape.made(from: try argument(index, at: position.offset)) { return true }
+            return false
+        default: return false
+        }
+    }
+
     private func shape(_ expression: ExpressionSyntax) throws(QueryError) -> GeoShape {
         let made: Result<GeoShape, QueryFault>
         switch expression {

@@ -47,6 +47,19 @@ package struct Parser {
         do throws(QueryError) { return try parser.query() } catch { throw error.located(in: text) }
     }
 
+    /// Returns the number of arguments that a query uses: one more than the highest number of an argument in it.
+    package static func argumentCount(of text: String) throws(QueryError) -> Int {
+        var parser = try Parser(text)
+        do throws(QueryError) { _ = try parser.query() } catch { throw error.located(in: text) }
+        return parser.tokens.reduce(parser.nextArgument) { count, token in
+            switch token.kind {
+            case .argument(let index): max(count, index + 1)
+            case .word(let word) where isPathArgument(word): max(count, (Int(word.dropFirst(2)) ?? 0) + 1)
+            default: count
+            }
+        }
+    }
+
     /// Parses a path, such as `birth.place.name`.
     package static func path(_ text: String) throws(QueryError) -> PathSyntax {
         var parser = try Parser(text)
