@@ -189,7 +189,7 @@ extension Command {
     static let verify = Command(
         "verify", operands: "FILE...", count: 1...Int.max, "checks that files are intact",
         detail: """
-            By default, headers, structure and hashes are checked. With --full every value is decoded, and indexes, order and links are checked. \
+            By default, headers, structure and hashes are checked. With --full every value is decoded, and indexes, keys, order and links are checked. \
             All readable versions are checked; FILE@5 and FILE@TAG check only that version.
 
             Each defect is reported with its type, column, part (segment, delta, index, directory), rows by row id, and byte. Defects that belong to no type are reported as \
@@ -200,7 +200,7 @@ extension Command {
             .init("firn verify --full *.firn", "everything"),
         ],
         flags: [
-            Flag("full", nil, in: .working, "decode every value, and check indexes, order and links"),
+            Flag("full", nil, in: .working, "decode every value, and check indexes, keys, order and links"),
             .json,
         ],
         exit: "0 intact, 1 damage found, 4 not a .firn file, or its key is missing or wrong")

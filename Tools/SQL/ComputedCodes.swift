@@ -39,13 +39,14 @@ struct ComputedCodes {
             var codes: [SQLClass: Int] = [:], coded: [Int64] = [], first: [Int] = []
             for (row, result) in results.enumerated() {
                 guard let found = SQLClass(result) else { return nil }
-                if codes[found] == nil {
-                    codes[found] = first.count
+                let code = codes[found] ?? first.count
+                if code == first.count {
+                    codes[found] = code
                     first.append(row)
                 }
                 // Of 1 and 1.0, which are one group, SQLite shows that of one of the group's rows.
-                guard result.isWritten(as: results[first[codes[found] ?? 0]]) else { return nil }
-                coded.append(Int64(codes[found] ?? 0))
+                guard result.isWritten(as: results[first[code]]) else { return nil }
+                coded.append(Int64(code))
             }
             columns[source, default: []].append(ComputedColumn(key, at: place, values, codes: coded, count: first.count))
             representatives[number] = (key.unit.map { ComputedCodes.dates(values, $0) } ?? values).gather(first)

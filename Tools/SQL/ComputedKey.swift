@@ -1,10 +1,11 @@
 import FirnTable
 
-/// An expression of one column by which rows are grouped. SQLite computes it once for each value of the column that occurs.
+/// An expression of one column by which rows are grouped, or a condition on one column. SQLite computes it once for each value of the column
+/// that occurs.
 struct ComputedKey: Sendable {
     /// The column in the expression.
     let column: Int
-    /// The column of the scope with the number of the group.
+    /// The column of the scope with the number of the group, or with 1 where the condition holds.
     var numbers = 0
     /// Its name in a `ComputedTable`.
     var name = ""

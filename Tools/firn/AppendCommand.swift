@@ -24,13 +24,12 @@ struct AppendCommand {
         do throws(FirnError) {
             try write(&inputs, rows, to: target, in: transaction)
             try ReadingOptions.check(session.arguments, for: inputs.formats)
-            version = try target.commit(rows, transaction)
+            version = try target.commit(rows, transaction) { () throws(FirnError) in try inputs.rejected?.finish() }
         } catch {
             target.end(transaction, after: error)
             throw error
         }
         transaction.cancel()
-        if !session.arguments.has("dry-run") { try inputs.rejected?.finish() }
         display.end()
         let remarks = inputs.notes + inputs.remarks.lines, rejected = inputs.rejected?.count ?? 0
         for remark in remarks + (inputs.rejected?.remarks ?? []) { session.remark(remark) }

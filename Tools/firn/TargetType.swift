@@ -76,11 +76,22 @@ struct TargetType {
         if error?.code == .noSpace { _ = try? keys.open(path: path, writable: true) }
     }
 
-    /// Commits the changes, unless there are none or `--dry-run` is given, and reports them.
-    func commit(_ rows: RowChanges, _ transaction: DatabaseTransaction) throws(FirnError) -> UInt64? {
+    /// Commits the changes, unless there are none or `--dry-run` is given, and returns the version. `finish` completes what belongs to them:
+    /// it is called after the commit, or if there is nothing to commit, but not with `--dry-run`. A signal does not separate the two.
+    func commit(
+        _ rows: RowChanges, _ transaction: DatabaseTransaction, finish: () throws(FirnError) -> Void = {}
+    ) throws(FirnError) -> UInt64? {
         try rows.settle()
-        guard rows.added + rows.removed + rows.changed > 0, !arguments.has("dry-run") else { return nil }
-        return try Interruption.duringCommit { () throws(FirnError) in try transaction.commit() }
+        guard !arguments.has("dry-run") else { return nil }
+        guard rows.added + rows.removed + rows.changed > 0 else {
+            try finish()
+            return nil
+        }
+        return try Interruption.duringCommit { () throws(FirnError) in
+            let version = try transaction.commit()
+            try finish()
+            return version
+        }
     }
 
     /// Prints what changed. `version`: the new version; nil if there is none.
