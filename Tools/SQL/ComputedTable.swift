@@ -67,8 +67,8 @@ extension ComputedColumn {
 }
 
 /// The rows of a table with computed columns after its own.
-final class ComputedTable: Table {
-    private let base: any Table
+final class ComputedTable: WrappedTable {
+    let base: any Table
     private let columns: [ComputedColumn]
     let type: TypeSchema
 
@@ -85,18 +85,13 @@ final class ComputedTable: Table {
     }
 
     var schema: Schema { base.schema }
-    var rowCount: Int { base.rowCount }
-    var segmentCount: Int { base.segmentCount }
-    var memory: MemoryBudget { base.memory }
-    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { try base.segmentIndex(of: rowID) }
-    func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) }
     func segment(_ index: Int) throws(Damage) -> any Segment {
         ComputedSegment(try base.segment(index), columns, own: base.type.columns.count)
     }
 }
 
-private final class ComputedSegment: Segment {
-    private let base: any Segment
+private final class ComputedSegment: WrappedSegment {
+    let base: any Segment
     private let columns: [ComputedColumn]
     private let own: Int
     private let readers: Mutex<[(any ColumnReader)?]>
@@ -106,10 +101,6 @@ private final class ComputedSegment: Segment {
         readers = Mutex(columns.map { _ in nil })
     }
 
-    var rowCount: Int { base.rowCount }
-    var live: Bits? { base.live }
-    func rowID(at position: Int) throws(Damage) -> Int64 { try base.rowID(at: position) }
-    func position(of rowID: Int64) throws(Damage) -> Int? { try base.position(of: rowID) }
     func column(_ index: Int) throws(Damage) -> any ColumnReader {
         index < own ? try base.column(index) : try computed(index - own)
     }
